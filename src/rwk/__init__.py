@@ -1,0 +1,32 @@
+"""Regularized Wasserstein graph kernels.
+
+Public names are imported on first use, so that `import rwk` stays instant.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+# public name -> module that defines it
+_PUBLIC = {
+    "Graph": "graphs",
+    "GraphError": "graphs",
+    "GraphSet": "graphs",
+}
+
+__all__ = ["__version__", *sorted(_PUBLIC)]  # noqa: PLE0604 (names are strings)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'rwk' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"rwk.{_PUBLIC[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

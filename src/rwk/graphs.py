@@ -1,0 +1,283 @@
+"""Graphs as plain packed records.
+
+A `GraphSet` keeps all nodes of all graphs in one array and all edges in another; offsets say which slice
+belongs to which graph. A `Graph` is one such slice. Both are records: they hold arrays and know how to cut and
+join them. Where they come from is the business of `convert` and `datasets`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+NODE_FIELDS = ("node_labels", "node_attributes", "node_weights")
+EDGE_FIELDS = ("edge_weights", "edge_labels", "edge_attributes")
+
+
+class GraphError(ValueError):
+    """Graphs that can't be used, with a sentence that says what, where and what to do."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Graph:
+    """One undirected graph without self-loops.
+
+    `edges` has shape (n_edges, 2); every edge stands once, smaller node first. Labels are integers (other labels
+    are coded by `as_graphs`, `label_names` says what a code means); attributes are rows of floats; what a graph
+    does not have is None.
+
+    >>> path = Graph(3, np.array([[0, 1], [1, 2]]), node_labels=np.array([6, 6, 8]))
+    >>> path.n_edges, path.degrees.tolist()
+    (2, [1.0, 2.0, 1.0])
+    """
+
+    n_nodes: int
+    edges: IntArray
+    node_labels: IntArray | None = None
+    node_attributes: FloatArray | None = None
+    node_weights: FloatArray | None = None
+    edge_weights: FloatArray | None = None
+    edge_labels: IntArray | None = None
+    edge_attributes: FloatArray | None = None
+    label_names: Mapping[int, str] | None = None
+
+    @property
+    def n_edges(self) -> int:
+        return len(self.edges)
+
+    @property
+    def degrees(self) -> FloatArray:
+        """Row sums of the (weighted) adjacency matrix."""
+        weights = np.ones(self.n_edges) if self.edge_weights is None else self.edge_weights
+        return np.bincount(
+            self.edges.ravel(), weights=np.repeat(weights, 2), minlength=self.n_nodes
+        ).astype(np.float64)
+
+    def adjacency(self) -> csr_array:
+        """The symmetric, weighted adjacency matrix as a scipy sparse array."""
+        from scipy.sparse import csr_array
+
+        weights = np.ones(self.n_edges) if self.edge_weights is None else self.edge_weights
+        rows, columns = self.edges.reshape(-1, 2).T
+        ends = (np.concatenate([rows, columns]), np.concatenate([columns, rows]))
+        return csr_array((np.concatenate([weights, weights]), ends), shape=(self.n_nodes, self.n_nodes))
+
+    def permuted(self, order: Sequence[int] | IntArray) -> Graph:
+        """The same graph with its nodes listed in another order: new node i is old node `order[i]`."""
+        order = np.asarray(order, dtype=np.int64)
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        node = {name: _rows(getattr(self, name), order) for name in NODE_FIELDS}
+        edges = np.sort(place[self.edges.reshape(-1, 2)], axis=1)
+        by_ends = np.lexsort((edges[:, 1], edges[:, 0]))
+        edge = {name: _rows(getattr(self, name), by_ends) for name in EDGE_FIELDS}
+        return replace(self, edges=edges[by_ends], **node, **edge)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphSet:
+    """Many graphs in packed arrays; graph i owns nodes `node_offsets[i]:node_offsets[i + 1]`, likewise edges.
+
+    Edge ends count from 0 inside each graph. Indexing with an integer gives a `Graph`, with a slice, mask or
+    list of integers a `GraphSet`.
+
+    >>> graphs = GraphSet.from_graphs([Graph(2, np.array([[0, 1]])), Graph(1, np.empty((0, 2), int))])
+    >>> len(graphs), graphs.sizes.tolist(), graphs[0].n_edges
+    (2, [2, 1], 1)
+    """
+
+    node_offsets: IntArray
+    edge_offsets: IntArray
+    edges: IntArray
+    node_labels: IntArray | None = None
+    node_attributes: FloatArray | None = None
+    node_weights: FloatArray | None = None
+    edge_weights: FloatArray | None = None
+    edge_labels: IntArray | None = None
+    edge_attributes: FloatArray | None = None
+    targets: NDArray[Any] | None = None
+    label_names: Mapping[int, str] | None = None
+    name: str = "graphs"
+
+    @classmethod
+    def from_graphs(
+        cls, graphs: Iterable[Graph], *, targets: NDArray[Any] | None = None, name: str = "graphs"
+    ) -> GraphSet:
+        """Pack single graphs; what one graph has (labels, weights ...) all must have."""
+        graphs = list(graphs)
+        packed = {field: _packed_field(graphs, field) for field in NODE_FIELDS + EDGE_FIELDS}
+        names: dict[int, str] = {}
+        for graph in graphs:
+            names.update(graph.label_names or {})
+        return cls(
+            node_offsets=_offsets(graph.n_nodes for graph in graphs),
+            edge_offsets=_offsets(graph.n_edges for graph in graphs),
+            edges=np.concatenate([np.empty((0, 2), np.int64), *(g.edges.reshape(-1, 2) for g in graphs)]),
+            targets=targets,
+            label_names=names or None,
+            name=name,
+            **packed,
+        )
+
+    @property
+    def sizes(self) -> IntArray:
+        """Number of nodes of each graph."""
+        return np.diff(self.node_offsets)
+
+    @property
+    def n_edges(self) -> IntArray:
+        """Number of edges of each graph."""
+        return np.diff(self.edge_offsets)
+
+    def __len__(self) -> int:
+        return len(self.node_offsets) - 1
+
+    def __iter__(self) -> Iterator[Graph]:
+        return (self[i] for i in range(len(self)))
+
+    @overload
+    def __getitem__(self, key: int | np.integer[Any]) -> Graph: ...
+    @overload
+    def __getitem__(self, key: slice | Sequence[int] | NDArray[Any]) -> GraphSet: ...
+    def __getitem__(self, key: Any) -> Graph | GraphSet:
+        if isinstance(key, int | np.integer):
+            return self._one(int(key))
+        chosen = np.arange(len(self))[key]
+        return self._many(chosen)
+
+    def _one(self, i: int) -> Graph:
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"graph {i} was asked for, but there are {len(self)} graphs")
+        i %= len(self)
+        nodes = slice(self.node_offsets[i], self.node_offsets[i + 1])
+        edges = slice(self.edge_offsets[i], self.edge_offsets[i + 1])
+        return Graph(
+            n_nodes=int(nodes.stop - nodes.start),
+            edges=self.edges[edges],
+            label_names=self.label_names,
+            **{name: _rows(getattr(self, name), nodes) for name in NODE_FIELDS},
+            **{name: _rows(getattr(self, name), edges) for name in EDGE_FIELDS},
+        )
+
+    def _many(self, chosen: IntArray) -> GraphSet:
+        nodes = _members(self.node_offsets, chosen)
+        edges = _members(self.edge_offsets, chosen)
+        return replace(
+            self,
+            node_offsets=_offsets(self.sizes[chosen]),
+            edge_offsets=_offsets(self.n_edges[chosen]),
+            edges=self.edges[edges],
+            targets=None if self.targets is None else self.targets[chosen],
+            **{name: _rows(getattr(self, name), nodes) for name in NODE_FIELDS},
+            **{name: _rows(getattr(self, name), edges) for name in EDGE_FIELDS},
+        )
+
+    def __repr__(self) -> str:
+        has = [f.name for f in fields(self) if f.name in NODE_FIELDS + EDGE_FIELDS + ("targets",)]
+        has = [name for name in has if getattr(self, name) is not None]
+        sizes = f"{self.sizes.min()}-{self.sizes.max()} nodes" if len(self) else "empty"
+        return f"GraphSet({self.name!r}, {len(self)} graphs, {sizes}; {', '.join(has) or 'structure only'})"
+
+
+def check_graphs(graphs: GraphSet) -> GraphSet:
+    """Return `graphs`, or raise a `GraphError` that names the first thing no solver could use."""
+    if len(graphs) == 0:
+        raise GraphError(f"{graphs.name}: there is no graph in it; give at least one")
+    if (graphs.sizes == 0).any():
+        raise GraphError(f"graph {int(np.argmin(graphs.sizes))} has no nodes; remove it or give it one")
+    _check_edges(graphs)
+    for name in NODE_FIELDS:
+        _check_finite(graphs, name, graphs.node_offsets, "node")
+    for name in EDGE_FIELDS:
+        _check_finite(graphs, name, graphs.edge_offsets, "edge")
+    for name, offsets, what in (
+        ("edge_weights", graphs.edge_offsets, "edge"),
+        ("node_weights", graphs.node_offsets, "node"),
+    ):
+        values = getattr(graphs, name)
+        if values is not None and (values < 0).any():
+            at, inside = _locate(int(np.argmax(values < 0)), offsets)
+            raise GraphError(f"graph {at}, {what} {inside}: a negative weight; weights must be 0 or more")
+    if graphs.node_weights is not None:
+        totals = np.add.reduceat(graphs.node_weights, graphs.node_offsets[:-1])
+        if (totals <= 0).any():
+            raise GraphError(f"graph {int(np.argmin(totals))}: its node weights are all 0; one must be positive")
+    return graphs
+
+
+def _check_edges(graphs: GraphSet) -> None:
+    if not len(graphs.edges):
+        return
+    n_nodes = np.repeat(graphs.sizes, graphs.n_edges)
+    outside = (graphs.edges < 0).any(axis=1) | (graphs.edges >= n_nodes[:, None]).any(axis=1)
+    if outside.any():
+        at, inside = _locate(int(np.argmax(outside)), graphs.edge_offsets)
+        ends = graphs.edges[int(np.argmax(outside))].tolist()
+        raise GraphError(
+            f"graph {at}, edge {inside} joins {ends}, but its nodes are 0 to {graphs.sizes[at] - 1}; correct it"
+        )
+
+
+def _check_finite(graphs: GraphSet, name: str, offsets: IntArray, what: str) -> None:
+    values = getattr(graphs, name)
+    if values is None or np.issubdtype(values.dtype, np.integer):
+        return
+    bad = ~np.isfinite(values.reshape(len(values), -1)).all(axis=1)
+    if bad.any():
+        at, inside = _locate(int(np.argmax(bad)), offsets)
+        title = name.replace("_", " ")
+        raise GraphError(f"graph {at}, {what} {inside}: {title} NaN or infinite; replace or remove it")
+
+
+def _locate(position: int, offsets: IntArray) -> tuple[int, int]:
+    """Which graph a packed row belongs to, and its number inside that graph."""
+    at = int(np.searchsorted(offsets, position, side="right")) - 1
+    return at, position - int(offsets[at])
+
+
+def _rows(values: NDArray[Any] | None, chosen: Any) -> NDArray[Any] | None:
+    return None if values is None else values[chosen]
+
+
+def _offsets(lengths: Iterable[int] | IntArray) -> IntArray:
+    return np.concatenate([[0], np.cumsum(np.fromiter(lengths, dtype=np.int64))]).astype(np.int64)
+
+
+def _members(offsets: IntArray, chosen: IntArray) -> IntArray:
+    """Packed rows of the chosen graphs, in their order."""
+    lengths = np.diff(offsets)[chosen]
+    starts = np.repeat(offsets[:-1][chosen] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
+    return np.asarray(starts + np.arange(lengths.sum()), dtype=np.int64)
+
+
+def _packed_field(graphs: list[Graph], name: str) -> NDArray[Any] | None:
+    title = name.replace("_", " ")
+    # a graph without edges says nothing about its edges
+    speaking = [i for i, graph in enumerate(graphs) if name in NODE_FIELDS or graph.n_edges]
+    values = {i: getattr(graphs[i], name) for i in speaking}
+    missing = [i for i, value in values.items() if value is None]
+    if len(missing) == len(values):
+        return None
+    if missing:
+        has = next(i for i, value in values.items() if value is not None)
+        raise GraphError(
+            f"graph {has} has {title} and graph {missing[0]} has none; give them to all graphs or to none"
+        )
+    first = speaking[0]
+    for i, value in values.items():
+        if value.shape[1:] != values[first].shape[1:]:
+            raise GraphError(
+                f"{title}: graph {first} has {values[first].shape[1]} columns and graph {i} has "
+                f"{value.shape[1]}; make them alike"
+            )
+    return np.concatenate(list(values.values()))
