@@ -17,7 +17,7 @@ _PUBLIC = {
     "GraphSet": "graphs",
 }
 
-__all__ = ["__version__", *sorted(_PUBLIC)]  # noqa: PLE0604 (names are strings)
+__all__ = ["__version__", *sorted(_PUBLIC)]
 
 
 def __getattr__(name: str) -> Any:

@@ -59,9 +59,7 @@ class Graph:
     def degrees(self) -> FloatArray:
         """Row sums of the (weighted) adjacency matrix."""
         weights = np.ones(self.n_edges) if self.edge_weights is None else self.edge_weights
-        return np.bincount(
-            self.edges.ravel(), weights=np.repeat(weights, 2), minlength=self.n_nodes
-        ).astype(np.float64)
+        return np.bincount(self.edges.ravel(), weights=np.repeat(weights, 2), minlength=self.n_nodes).astype(np.float64)
 
     def adjacency(self) -> csr_array:
         """The symmetric, weighted adjacency matrix as a scipy sparse array."""
@@ -245,7 +243,7 @@ def _locate(position: int, offsets: IntArray) -> tuple[int, int]:
     return at, position - int(offsets[at])
 
 
-def _rows(values: NDArray[Any] | None, chosen: Any) -> NDArray[Any] | None:
+def _rows(values: Any, chosen: Any) -> Any:
     return None if values is None else values[chosen]
 
 
@@ -260,7 +258,7 @@ def _members(offsets: IntArray, chosen: IntArray) -> IntArray:
     return np.asarray(starts + np.arange(lengths.sum()), dtype=np.int64)
 
 
-def _packed_field(graphs: list[Graph], name: str) -> NDArray[Any] | None:
+def _packed_field(graphs: list[Graph], name: str) -> Any:
     title = name.replace("_", " ")
     # a graph without edges says nothing about its edges
     speaking = [i for i, graph in enumerate(graphs) if name in NODE_FIELDS or graph.n_edges]
@@ -270,9 +268,7 @@ def _packed_field(graphs: list[Graph], name: str) -> NDArray[Any] | None:
         return None
     if missing:
         has = next(i for i, value in values.items() if value is not None)
-        raise GraphError(
-            f"graph {has} has {title} and graph {missing[0]} has none; give them to all graphs or to none"
-        )
+        raise GraphError(f"graph {has} has {title} and graph {missing[0]} has none; give them to all graphs or to none")
     first = speaking[0]
     for i, value in values.items():
         if value.shape[1:] != values[first].shape[1:]:
