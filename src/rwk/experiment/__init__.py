@@ -1,0 +1,31 @@
+"""Accuracy figures nobody can doubt: nested cross-validation on stored folds, kept as records, shown as tables.
+
+    folds     make_folds: who is tested when, the same for every method
+    protocol  nested_cv: trains and tests on every fold
+    search    the settings searched inside one training fold
+    records   one JSON line per fold and repeat; a killed run goes on from them
+    tables    means, deviations and Markdown from records
+
+Arrows point down: `protocol` calls `folds`, `search` and `records`, `tables` reads records. Nothing here sees a graph.
+"""
+
+from __future__ import annotations
+
+from rwk.experiment.folds import Folds, load_folds, make_folds, save_folds
+from rwk.experiment.protocol import nested_cv
+from rwk.experiment.records import Score, read_records
+from rwk.experiment.search import Grid
+from rwk.experiment.tables import Experiment, markdown_table
+
+__all__ = [
+    "Experiment",
+    "Folds",
+    "Grid",
+    "Score",
+    "load_folds",
+    "make_folds",
+    "markdown_table",
+    "nested_cv",
+    "read_records",
+    "save_folds",
+]

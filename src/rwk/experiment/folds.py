@@ -1,0 +1,117 @@
+"""Stratified folds that are made once, stored, and shared by every method."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.model_selection import StratifiedKFold
+
+from rwk.graphs import IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Folds:
+    """Which fold tests which graph, per seed: `test_fold[seed][i]` is the number of the fold that tests graph i."""
+
+    n_splits: int
+    test_fold: Mapping[int, IntArray]
+    classes: str  # fingerprint of the targets the folds were made for
+
+    def split(self, seed: int, fold: int) -> tuple[IntArray, IntArray]:
+        """Indices of the training and the test graphs of one fold."""
+        at = self.test_fold[seed]
+        return np.flatnonzero(at != fold), np.flatnonzero(at == fold)
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return ((seed, fold) for seed in self.test_fold for fold in range(self.n_splits))
+
+    def __len__(self) -> int:
+        return len(self.test_fold) * self.n_splits
+
+    @property
+    def fingerprint(self) -> str:
+        """A short name of these very folds."""
+        content = b"".join(np.int64(seed).tobytes() + at.tobytes() for seed, at in self.test_fold.items())
+        return hashlib.sha256(content).hexdigest()[:12]
+
+
+def make_folds(
+    targets: ArrayLike, n_splits: int = 10, n_repeats: int = 10, *, seeds: Sequence[int] | None = None
+) -> Folds:
+    """Stratified folds for every seed 0..n_repeats−1 (or those given); the same targets give the same folds.
+
+    >>> folds = make_folds([0, 1] * 10, n_splits=5, n_repeats=2)
+    >>> len(folds), folds.split(seed=0, fold=0)[1].tolist()
+    (10, [5, 8, 13, 16])
+    """
+    codes = encode_targets(targets)
+    if n_splits < 2:
+        raise ValueError(f"{n_splits} folds were asked for; cross-validation needs at least two")
+    counts = np.bincount(codes)
+    if counts.min() < n_splits:
+        name = np.unique(np.asarray(targets))[int(counts.argmin())]
+        raise ValueError(
+            f"class {name} has {counts.min()} members, fewer than the {n_splits} folds; use fewer folds or merge it"
+        )
+    test_fold = {}
+    for seed in range(n_repeats) if seeds is None else seeds:
+        at = np.empty(len(codes), np.int64)
+        splitter = StratifiedKFold(n_splits, shuffle=True, random_state=seed)
+        for fold, (_, test) in enumerate(splitter.split(codes, codes)):
+            at[test] = fold
+        test_fold[int(seed)] = at
+    return Folds(n_splits, test_fold, fingerprint_of(codes))
+
+
+def save_folds(folds: Folds, path: str | os.PathLike[str]) -> None:
+    """Store folds as JSON, for other methods and other machines."""
+    content = {
+        "n_splits": folds.n_splits,
+        "classes": folds.classes,
+        "test_fold": {str(seed): at.tolist() for seed, at in folds.test_fold.items()},
+    }
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(path.name + ".tmp")
+    fresh.write_text(json.dumps(content, separators=(",", ":")) + "\n")
+    fresh.replace(path)
+
+
+def load_folds(path: str | os.PathLike[str]) -> Folds:
+    """Load folds stored by `save_folds`."""
+    content = json.loads(Path(path).read_text())
+    test_fold = {int(seed): np.asarray(at, np.int64) for seed, at in content["test_fold"].items()}
+    return Folds(content["n_splits"], test_fold, content["classes"])
+
+
+def encode_targets(targets: ArrayLike | None) -> IntArray:
+    """Classes as codes 0..k−1, or one sentence on what is wrong with the targets.
+
+    >>> encode_targets(["no", "yes", "no"]).tolist()
+    [0, 1, 0]
+    """
+    if targets is None:
+        raise ValueError("the dataset has no labels to learn; give targets, one per graph")
+    values = np.asarray(targets)
+    if values.ndim != 1:
+        raise ValueError(f"targets have shape {values.shape}; give one label per graph")
+    missing = [value is None or value != value for value in values.tolist()]
+    if any(missing):
+        raise ValueError(f"target {missing.index(True)} is missing (NaN); remove that graph or label it")
+    classes, codes = np.unique(values, return_inverse=True)
+    if len(classes) < 2:
+        found = f"all {len(values)} graphs are of class {classes[0]}" if len(classes) else "there are no targets"
+        raise ValueError(f"{found}; at least two classes are needed to learn")
+    return np.asarray(codes, np.int64)
+
+
+def fingerprint_of(codes: IntArray) -> str:
+    """A short name of an assignment of graphs to classes."""
+    return hashlib.sha256(codes.tobytes()).hexdigest()[:12]

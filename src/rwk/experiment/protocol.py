@@ -1,0 +1,227 @@
+"""The protocol of every accuracy figure: repeated, stratified, nested cross-validation on stored folds.
+
+Each of n_repeats seeds gives n_splits stratified outer folds. Everything that is chosen with the help of labels
+(setting, η, C, κ, treatment) is chosen inside the training fold by inner stratified folds. The test fold's labels are
+read once, for the score; no seed, split or fold is dropped. Matrices over all graphs hold no label; a discrepancy is
+turned into a kernel by η alone, and any unit (`Grid.unit`) comes from the training fold.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from math import inf
+from typing import Any, Literal
+
+import joblib
+import numpy as np
+import scipy
+import sklearn
+from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import threadpool_limits
+
+from rwk import __version__
+from rwk.experiment.folds import Folds, encode_targets, fingerprint_of, make_folds
+from rwk.experiment.records import Score, append_record, read_records, repair_records, resumable
+from rwk.experiment.search import Grid, Matrices, Task, fit_choice, search
+from rwk.experiment.tables import Experiment
+from rwk.graphs import FloatArray, IntArray
+
+# (train, test, seed) -> predicted targets of test, or (predicted targets, what was chosen)
+FitPredict = Callable[[IntArray, IntArray, int], Any]
+Matrix = NDArray[Any] | Callable[[], NDArray[Any]]
+ASYMMETRY = 1e-6
+
+
+def nested_cv(
+    source: Mapping[str, Matrix] | FitPredict,
+    targets: ArrayLike,
+    *,
+    folds: Folds | None = None,
+    grid: Grid | None = None,
+    kind: Literal["discrepancy", "kernel"] = "discrepancy",
+    dataset: str = "data",
+    method: str = "rwk",
+    records: str | os.PathLike[str] | None = None,
+    n_jobs: int = 1,
+    progress: bool = False,
+) -> Experiment:
+    """Score a method by nested cross-validation.
+
+    `source` is a mapping from the names of settings to square matrices over all graphs (or functions that return
+    one): discrepancies D, searched as K = exp(−η D), or with `kind="kernel"` kernels. Or it is a function
+    `fit_predict(train, test, seed)` that learns on the graphs `train` and returns the predicted targets of `test`,
+    alone or with a dict of what it chose. `records` names a file of JSON lines that scores are added to as they come;
+    folds it already holds are not run again. Scores do not depend on `n_jobs`.
+
+    >>> D = np.abs(np.subtract.outer(np.arange(40.0), np.arange(40.0)))
+    >>> targets = np.arange(40) >= 20
+    >>> folds = make_folds(targets, n_splits=5, n_repeats=1)
+    >>> nested_cv({"line": D}, targets, folds=folds, grid=Grid(eta=(0.1,), C=(1.0, 10.0))).mean
+    0.95
+    """
+    codes = encode_targets(targets)
+    folds = make_folds(targets) if folds is None else folds
+    if folds.classes != fingerprint_of(codes):
+        raise ValueError("the folds were made for other targets; make them again with make_folds(targets)")
+    runner: _MatrixRun | _FunctionRun
+    if callable(source):
+        runner = _FunctionRun(source, np.asarray(targets))
+    else:
+        runner = _MatrixRun(_matrices(source, len(codes), kind, (grid or Grid()).checked()))
+    protocol = {"folds": folds.fingerprint, "n_splits": folds.n_splits, **runner.protocol()}
+    blank = Score(
+        dataset=dataset,
+        method=method,
+        seed=0,
+        fold=0,
+        score=0.0,
+        n_correct=0,
+        n_train=0,
+        n_test=0,
+        majority=float(np.bincount(codes).max() / len(codes)),
+        chosen={},
+        inner_score=None,
+        seconds=0.0,
+        protocol=protocol,
+        versions=_versions(),
+    )
+    wanted = {(dataset, method, seed, fold) for seed, fold in folds}
+    done: list[Score] = []
+    if records is not None:
+        repair_records(records)
+        known = [score for score in read_records(records) if (score.dataset, score.method) == (dataset, method)]
+        done = [score for score in resumable(known, records, protocol) if score.key in wanted]
+    finished = {score.key for score in done}
+    todo = [
+        Task(*folds.split(seed, fold), codes=codes, seed=seed, fold=fold)
+        for seed, fold in folds
+        if (dataset, method, seed, fold) not in finished
+    ]
+    # one thread of linear algebra per fold: same bits for any n_jobs
+    run = joblib.Parallel(n_jobs=min(n_jobs, max(len(todo), 1)), return_as="generator_unordered")
+    with _progress(progress, f"{method} on {dataset}", len(folds), len(done)) as advance:
+        for score in run(joblib.delayed(_run_fold)(runner, task, blank) for task in todo):
+            if records is not None:
+                append_record(records, score)
+            done.append(score)
+            advance()
+    return Experiment(tuple(sorted(done, key=lambda score: score.key)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _MatrixRun:
+    """Folds of a method that yields matrices."""
+
+    matrices: Matrices
+
+    def protocol(self) -> dict[str, Any]:
+        grid = asdict(self.matrices.grid)
+        grid["kappas"] = [kappa if kappa < inf else "inf" for kappa in grid["kappas"]]
+        if self.matrices.kind == "kernel":
+            del grid["eta"], grid["unit"]
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in grid.items()}
+        # the mean tells one matrix from another without being at the mercy of the last bit
+        means = {name: float(np.mean(matrix, dtype=np.float64)) for name, matrix in self.matrices.named.items()}
+        return {"kind": self.matrices.kind, "grid": plain, "matrix means": means}
+
+    def __call__(self, task: Task) -> tuple[NDArray[np.bool_], dict[str, Any], float | None]:
+        choice = search(self.matrices, task)
+        right = fit_choice(self.matrices, task, choice) == task.codes[task.test]
+        return right, choice.as_record(), choice.score
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _FunctionRun:
+    """Folds of a method that learns on graphs by itself."""
+
+    fit_predict: FitPredict
+    targets: NDArray[Any]
+
+    def protocol(self) -> dict[str, Any]:
+        return {"kind": "function"}
+
+    def __call__(self, task: Task) -> tuple[NDArray[np.bool_], dict[str, Any], float | None]:
+        result = self.fit_predict(task.train, task.test, task.seed)
+        predicted, chosen = result if isinstance(result, tuple) else (result, {})
+        predicted = np.asarray(predicted)
+        if predicted.shape != task.test.shape:
+            raise ValueError(f"fit_predict returned shape {predicted.shape} for {len(task.test)} test graphs")
+        return predicted == self.targets[task.test], dict(chosen), None
+
+
+def _run_fold(runner: _MatrixRun | _FunctionRun, task: Task, blank: Score) -> Score:
+    start = time.perf_counter()
+    with threadpool_limits(limits=1):
+        right, chosen, inner_score = runner(task)
+    return replace(
+        blank,
+        seed=task.seed,
+        fold=task.fold,
+        score=float(right.mean()),
+        n_correct=int(right.sum()),
+        n_train=len(task.train),
+        n_test=len(task.test),
+        chosen=chosen,
+        inner_score=inner_score,
+        seconds=round(time.perf_counter() - start, 4),
+    )
+
+
+def _matrices(source: Mapping[str, Matrix], n: int, kind: Literal["discrepancy", "kernel"], grid: Grid) -> Matrices:
+    if not source:
+        raise ValueError(f"no {kind} matrix was given; give a mapping from a name to a matrix")
+    if kind not in ("discrepancy", "kernel"):
+        raise ValueError(f"kind must be 'discrepancy' or 'kernel', not {kind!r}")
+    named = {name: _matrix(name, matrix() if callable(matrix) else matrix, n) for name, matrix in source.items()}
+    return Matrices(named, kind, grid)
+
+
+def _matrix(name: str, matrix: NDArray[Any], n: int) -> FloatArray:
+    matrix = np.asarray(matrix)
+    if matrix.shape != (n, n):
+        raise ValueError(f"matrix {name!r} has shape {matrix.shape}, but {n} targets need {(n, n)}")
+    if matrix.dtype not in (np.float32, np.float64):
+        matrix = matrix.astype(np.float64)
+    bad = ~np.isfinite(matrix)
+    if bad.any():
+        i, j = np.argwhere(bad)[0]
+        raise ValueError(f"matrix {name!r} has {bad.sum()} entries NaN or infinite, the first at ({i}, {j})")
+    apart = float(np.abs(matrix - matrix.T).max())
+    if apart > ASYMMETRY * float(np.abs(matrix).max()):
+        raise ValueError(f"matrix {name!r} is not symmetric (entries differ by up to {apart:.3g}); average it with Mᵀ")
+    return matrix
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "rwk": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+
+
+@contextmanager
+def _progress(shown: bool, title: str, total: int, done: int) -> Iterator[Callable[[], None]]:
+    if not shown:
+        yield lambda: None
+        return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, TimeRemainingColumn()) as bar:
+        task = bar.add_task(title, total=total, completed=done)
+        yield lambda: bar.advance(task)

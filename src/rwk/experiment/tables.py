@@ -1,0 +1,108 @@
+"""Means, deviations and Markdown tables from records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rwk.experiment.records import Score
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """All scores of one method on one dataset; accuracies are shares between 0 and 1."""
+
+    scores: Sequence[Score]
+
+    @property
+    def dataset(self) -> str:
+        return self.scores[0].dataset
+
+    @property
+    def method(self) -> str:
+        return self.scores[0].method
+
+    @property
+    def n_repeats(self) -> int:
+        return len({score.seed for score in self.scores})
+
+    @property
+    def mean(self) -> float:
+        """Mean accuracy over all folds of all repeats."""
+        return float(np.mean([score.score for score in self.scores]))
+
+    @property
+    def by_repeat(self) -> dict[int, float]:
+        """Mean accuracy over the folds of each repeat, by seed."""
+        seeds = sorted({score.seed for score in self.scores})
+        return {seed: float(np.mean([s.score for s in self.scores if s.seed == seed])) for seed in seeds}
+
+    @property
+    def std_repeats(self) -> float:
+        """Standard deviation of the repeats' means (NaN for a single repeat)."""
+        means = list(self.by_repeat.values())
+        return float(np.std(means, ddof=1)) if len(means) > 1 else float("nan")
+
+    @property
+    def std_folds(self) -> float:
+        """Standard deviation over all folds of all repeats (NaN for a single fold)."""
+        return float(np.std([s.score for s in self.scores], ddof=1)) if len(self.scores) > 1 else float("nan")
+
+    @property
+    def majority(self) -> float:
+        """Share of the largest class: what guessing it always would score."""
+        return self.scores[0].majority
+
+    @property
+    def seconds(self) -> float:
+        """Time of all folds together, matrices not counted."""
+        return float(sum(score.seconds for score in self.scores))
+
+    def __repr__(self) -> str:
+        return (
+            f"Experiment({self.method!r} on {self.dataset!r}: {100 * self.mean:.2f} % over {self.n_repeats} repeats, "
+            f"std {100 * self.std_repeats:.2f} over repeats and {100 * self.std_folds:.2f} over folds, "
+            f"majority {100 * self.majority:.2f} %)"
+        )
+
+
+def experiments(scores: Iterable[Score]) -> list[Experiment]:
+    """Group records by dataset and method, in the order they come."""
+    groups: dict[tuple[str, str], list[Score]] = {}
+    for score in scores:
+        groups.setdefault((score.dataset, score.method), []).append(score)
+    return [Experiment(tuple(group)) for group in groups.values()]
+
+
+def markdown_table(scores: Iterable[Score]) -> str:
+    """A Markdown table of records: a row per dataset, a column per method, mean ± std over repeats (over folds).
+
+    >>> print(markdown_table([]))
+    | dataset | repeats × folds | majority |
+    |---|---|---|
+    """
+    groups = experiments(scores)
+    methods = list(dict.fromkeys(group.method for group in groups))
+    head = ["dataset", "repeats × folds", "majority", *methods]
+    lines = [_row(head), "|" + "---|" * len(head)]
+    for dataset in dict.fromkeys(group.dataset for group in groups):
+        row = {group.method: group for group in groups if group.dataset == dataset}
+        # methods are run on the same folds; where one is not finished yet, the row says so
+        runs = dict.fromkeys(f"{g.n_repeats} × {len({s.fold for s in g.scores})}" for g in row.values())
+        first = next(iter(row.values()))
+        cells = [_cell(row[method]) if method in row else "" for method in methods]
+        lines.append(_row([dataset, ", ".join(runs), f"{100 * first.majority:.1f}", *cells]))
+    return "\n".join(lines)
+
+
+def _cell(experiment: Experiment) -> str:
+    over_folds = f"({100 * experiment.std_folds:.1f})"
+    if experiment.n_repeats == 1:
+        return f"{100 * experiment.mean:.1f} {over_folds}"
+    return f"{100 * experiment.mean:.1f} ± {100 * experiment.std_repeats:.1f} {over_folds}"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"

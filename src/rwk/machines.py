@@ -1,0 +1,86 @@
+"""One-against-one support vector machines on one treated kernel, for many C at once.
+
+Classes are codes 0..k−1. Machine m separates the m-th pair (a, b), a < b, of `pairs_of`; its decision is positive for
+b. The spectrum of a kernel does not depend on C, so a kernel is treated once and `fit_path` gives every C.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from rwk.graphs import FloatArray, IntArray
+from rwk.smo import FIRST_VIOLATION, MAX_UPDATES, machine_path
+
+
+class Machines(NamedTuple):
+    """Fitted one-against-one machines: decisions are rows @ coefficientsᵀ + intercepts."""
+
+    coefficients: FloatArray  # (n_machines, n_train)
+    intercepts: FloatArray  # (n_machines,)
+
+    def decide(self, rows: FloatArray) -> FloatArray:
+        """Decisions of every machine on (treated) rows."""
+        return rows @ self.coefficients.T + self.intercepts
+
+
+def pairs_of(n_classes: int) -> list[tuple[int, int]]:
+    """Pairs of classes, in the order machines are kept in.
+
+    >>> pairs_of(3)
+    [(0, 1), (0, 2), (1, 2)]
+    """
+    return list(combinations(range(n_classes), 2))
+
+
+def fit_path(kernel: FloatArray, codes: IntArray, Cs: FloatArray, bounds: FloatArray | None = None) -> list[Machines]:
+    """Fit machines for every C of an increasing sequence on one treated kernel; `bounds` are rows' shares of C.
+
+    >>> kernel = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.2], [0.1, 0.2, 1.0]])
+    >>> cheap, dear = fit_path(kernel, np.array([0, 0, 1]), np.array([0.1, 10.0]))
+    >>> (dear.decide(kernel)[:, 0] > 0).tolist()
+    [False, False, True]
+    """
+    pairs = pairs_of(int(codes.max()) + 1)
+    bounds = np.ones(len(codes)) if bounds is None else bounds
+    coefficients = np.zeros((len(Cs), len(pairs), len(codes)))
+    intercepts = np.zeros((len(Cs), len(pairs)))
+    for m, (a, b) in enumerate(pairs):
+        members = np.flatnonzero((codes == a) | (codes == b))
+        part = kernel if len(members) == len(codes) else kernel[np.ix_(members, members)]
+        signs = np.where(codes[members] == b, 1.0, -1.0)
+        path = machine_path(np.ascontiguousarray(part), signs, bounds[members], Cs, FIRST_VIOLATION, MAX_UPDATES)
+        coefficients[:, m, members], intercepts[:, m] = path
+    return [Machines(*machines) for machines in zip(coefficients, intercepts, strict=True)]
+
+
+def vote(decisions: FloatArray, n_classes: int) -> FloatArray:
+    """Votes per class from one-against-one decisions; summed confidences, squeezed below ½ a vote, break ties.
+
+    >>> vote(np.array([[-1.0, -2.0, 0.5]]), 3).argmax(axis=1).tolist()
+    [0]
+    """
+    votes = np.zeros((len(decisions), n_classes))
+    confidences = np.zeros_like(votes)
+    for m, (a, b) in enumerate(pairs_of(n_classes)):
+        second = decisions[:, m] > 0
+        votes[:, a] += ~second
+        votes[:, b] += second
+        confidences[:, a] -= decisions[:, m]
+        confidences[:, b] += decisions[:, m]
+    return np.asarray(votes + confidences / (3 * (np.abs(confidences) + 1)))
+
+
+def winners(decisions: FloatArray) -> IntArray:
+    """Codes of the predicted classes.
+
+    >>> winners(np.array([[-1.0], [2.0]])).tolist()
+    [0, 1]
+    """
+    n_machines = decisions.shape[1]
+    if n_machines == 1:
+        return (decisions[:, 0] > 0).astype(np.int64)
+    n_classes = round((1 + (1 + 8 * n_machines) ** 0.5) / 2)
+    return np.asarray(vote(decisions, n_classes).argmax(axis=1), dtype=np.int64)
