@@ -8,7 +8,7 @@ join them. Where they come from is the business of `convert` and `datasets`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -33,8 +33,9 @@ class Graph:
     """One undirected graph without self-loops.
 
     `edges` has shape (n_edges, 2); every edge stands once, smaller node first. Labels are integers (other labels
-    are coded by `as_graphs`, `label_names` says what a code means); attributes are rows of floats; what a graph
-    does not have is None.
+    are coded by `as_graphs`, `label_names` says what a code means); attributes are rows of floats; an edge without
+    weight weighs 1; `node_distances` (n_nodes, n_nodes) are distances known from elsewhere, such as between atoms in
+    space. What a graph does not have is None.
 
     >>> path = Graph(3, np.array([[0, 1], [1, 2]]), node_labels=np.array([6, 6, 8]))
     >>> path.n_edges, path.degrees.tolist()
@@ -49,6 +50,7 @@ class Graph:
     edge_weights: FloatArray | None = None
     edge_labels: IntArray | None = None
     edge_attributes: FloatArray | None = None
+    node_distances: FloatArray | None = None
     label_names: Mapping[int, str] | None = None
 
     @property
@@ -79,15 +81,17 @@ class Graph:
         edges = np.sort(place[self.edges.reshape(-1, 2)], axis=1)
         by_ends = np.lexsort((edges[:, 1], edges[:, 0]))
         edge = {name: _rows(getattr(self, name), by_ends) for name in EDGE_FIELDS}
-        return replace(self, edges=edges[by_ends], **node, **edge)
+        distances = _rows(self.node_distances, np.ix_(order, order))
+        return replace(self, edges=edges[by_ends], node_distances=distances, **node, **edge)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphSet:
     """Many graphs in packed arrays; graph i owns nodes `node_offsets[i]:node_offsets[i + 1]`, likewise edges.
 
-    Edge ends count from 0 inside each graph. Indexing with an integer gives a `Graph`, with a slice, mask or
-    list of integers a `GraphSet`.
+    Edge ends count from 0 inside each graph; `node_distances` are the graphs' distance matrices, flat, one after the
+    other (`pair_offsets`); `n_self_loops` says how many loops were dropped from each graph on loading. Indexing with
+    an integer gives a `Graph`, with a slice, mask or list of integers a `GraphSet`.
 
     >>> graphs = GraphSet.from_graphs([Graph(2, np.array([[0, 1]])), Graph(1, np.empty((0, 2), int))])
     >>> len(graphs), graphs.sizes.tolist(), graphs[0].n_edges
@@ -103,7 +107,9 @@ class GraphSet:
     edge_weights: FloatArray | None = None
     edge_labels: IntArray | None = None
     edge_attributes: FloatArray | None = None
+    node_distances: FloatArray | None = None
     targets: NDArray[Any] | None = None
+    n_self_loops: IntArray | None = None
     label_names: Mapping[int, str] | None = None
     name: str = "graphs"
 
@@ -111,9 +117,11 @@ class GraphSet:
     def from_graphs(
         cls, graphs: Iterable[Graph], *, targets: NDArray[Any] | None = None, name: str = "graphs"
     ) -> GraphSet:
-        """Pack single graphs; what one graph has (labels, weights ...) all must have."""
+        """Pack single graphs; what one graph has (labels, attributes ...) all must have."""
         graphs = list(graphs)
-        packed = {field: _packed_field(graphs, field) for field in NODE_FIELDS + EDGE_FIELDS}
+        if any(graph.edge_weights is not None for graph in graphs):
+            graphs = [replace(g, edge_weights=np.ones(g.n_edges)) if g.edge_weights is None else g for g in graphs]
+        packed = {field: _packed_field(graphs, field) for field in NODE_FIELDS + EDGE_FIELDS + ("node_distances",)}
         names: dict[int, str] = {}
         for graph in graphs:
             names.update(graph.label_names or {})
@@ -137,6 +145,11 @@ class GraphSet:
         """Number of edges of each graph."""
         return np.diff(self.edge_offsets)
 
+    @property
+    def pair_offsets(self) -> IntArray:
+        """Where each graph's matrix begins in `node_distances`."""
+        return _offsets(self.sizes**2)
+
     def __len__(self) -> int:
         return len(self.node_offsets) - 1
 
@@ -159,9 +172,15 @@ class GraphSet:
         i %= len(self)
         nodes = slice(self.node_offsets[i], self.node_offsets[i + 1])
         edges = slice(self.edge_offsets[i], self.edge_offsets[i + 1])
+        n_nodes = int(nodes.stop - nodes.start)
+        distances = self.node_distances
+        if distances is not None:
+            start = int((self.sizes[:i] ** 2).sum())
+            distances = distances[start : start + n_nodes**2].reshape(n_nodes, n_nodes)
         return Graph(
-            n_nodes=int(nodes.stop - nodes.start),
+            n_nodes=n_nodes,
             edges=self.edges[edges],
+            node_distances=distances,
             label_names=self.label_names,
             **{name: _rows(getattr(self, name), nodes) for name in NODE_FIELDS},
             **{name: _rows(getattr(self, name), edges) for name in EDGE_FIELDS},
@@ -170,42 +189,45 @@ class GraphSet:
     def _many(self, chosen: IntArray) -> GraphSet:
         nodes = _members(self.node_offsets, chosen)
         edges = _members(self.edge_offsets, chosen)
+        pairs = None if self.node_distances is None else _members(self.pair_offsets, chosen)
         return replace(
             self,
             node_offsets=_offsets(self.sizes[chosen]),
             edge_offsets=_offsets(self.n_edges[chosen]),
             edges=self.edges[edges],
-            targets=None if self.targets is None else self.targets[chosen],
+            node_distances=_rows(self.node_distances, pairs),
+            targets=_rows(self.targets, chosen),
+            n_self_loops=_rows(self.n_self_loops, chosen),
             **{name: _rows(getattr(self, name), nodes) for name in NODE_FIELDS},
             **{name: _rows(getattr(self, name), edges) for name in EDGE_FIELDS},
         )
 
     def __repr__(self) -> str:
-        has = [f.name for f in fields(self) if f.name in NODE_FIELDS + EDGE_FIELDS + ("targets",)]
-        has = [name for name in has if getattr(self, name) is not None]
+        optional = (*NODE_FIELDS, *EDGE_FIELDS, "node_distances", "targets")
+        has = [name for name in optional if getattr(self, name) is not None]
         sizes = f"{self.sizes.min()}-{self.sizes.max()} nodes" if len(self) else "empty"
         return f"GraphSet({self.name!r}, {len(self)} graphs, {sizes}; {', '.join(has) or 'structure only'})"
 
 
 def check_graphs(graphs: GraphSet) -> GraphSet:
-    """Return `graphs`, or raise a `GraphError` that names the first thing no solver could use."""
+    """Return `graphs`, or raise a `GraphError` that names the first thing no solver could use.
+
+    >>> check_graphs(GraphSet.from_graphs([Graph(0, np.empty((0, 2), int))]))
+    Traceback (most recent call last):
+    rwk.graphs.GraphError: graph 0 has no nodes; remove it or give it one
+    """
     if len(graphs) == 0:
         raise GraphError(f"{graphs.name}: there is no graph in it; give at least one")
     if (graphs.sizes == 0).any():
         raise GraphError(f"graph {int(np.argmin(graphs.sizes))} has no nodes; remove it or give it one")
+    _check_lengths(graphs)
     _check_edges(graphs)
     for name in NODE_FIELDS:
-        _check_finite(graphs, name, graphs.node_offsets, "node")
+        _check_values(graphs, name, graphs.node_offsets, "node")
     for name in EDGE_FIELDS:
-        _check_finite(graphs, name, graphs.edge_offsets, "edge")
-    for name, offsets, what in (
-        ("edge_weights", graphs.edge_offsets, "edge"),
-        ("node_weights", graphs.node_offsets, "node"),
-    ):
-        values = getattr(graphs, name)
-        if values is not None and (values < 0).any():
-            at, inside = _locate(int(np.argmax(values < 0)), offsets)
-            raise GraphError(f"graph {at}, {what} {inside}: a negative weight; weights must be 0 or more")
+        _check_values(graphs, name, graphs.edge_offsets, "edge")
+    if graphs.node_distances is not None:
+        _check_values(graphs, "node_distances", graphs.pair_offsets, "pair")
     if graphs.node_weights is not None:
         totals = np.add.reduceat(graphs.node_weights, graphs.node_offsets[:-1])
         if (totals <= 0).any():
@@ -213,28 +235,49 @@ def check_graphs(graphs: GraphSet) -> GraphSet:
     return graphs
 
 
+def _check_lengths(graphs: GraphSet) -> None:
+    for names, needed, what in (
+        (NODE_FIELDS, graphs.node_offsets[-1], "nodes"),
+        ((*EDGE_FIELDS, "edges"), graphs.edge_offsets[-1], "edges"),
+        (("node_distances",), (graphs.sizes**2).sum(), "pairs of nodes"),
+        (("targets",), len(graphs), "graphs"),
+    ):
+        for name in names:
+            values = getattr(graphs, name)
+            if values is not None and len(values) != needed:
+                title = name.replace("_", " ")
+                raise GraphError(f"{title}: {len(values)} given for {needed} {what}; give one for each")
+
+
 def _check_edges(graphs: GraphSet) -> None:
-    if not len(graphs.edges):
+    low, high = graphs.edges.reshape(-1, 2).T
+    bad = (low < 0) | (low >= high) | (high >= np.repeat(graphs.sizes, graphs.n_edges))
+    if not bad.any():
         return
-    n_nodes = np.repeat(graphs.sizes, graphs.n_edges)
-    outside = (graphs.edges < 0).any(axis=1) | (graphs.edges >= n_nodes[:, None]).any(axis=1)
-    if outside.any():
-        at, inside = _locate(int(np.argmax(outside)), graphs.edge_offsets)
-        ends = graphs.edges[int(np.argmax(outside))].tolist()
+    at, inside = _locate(int(np.argmax(bad)), graphs.edge_offsets)
+    ends = graphs.edges[int(np.argmax(bad))].tolist()
+    if not 0 <= min(ends) <= max(ends) < graphs.sizes[at]:
         raise GraphError(
             f"graph {at}, edge {inside} joins {ends}, but its nodes are 0 to {graphs.sizes[at] - 1}; correct it"
         )
+    raise GraphError(f"graph {at}, edge {inside} joins {ends}; write each edge once, smaller node first, and no loops")
 
 
-def _check_finite(graphs: GraphSet, name: str, offsets: IntArray, what: str) -> None:
+def _check_values(graphs: GraphSet, name: str, offsets: IntArray, what: str) -> None:
+    """Floats must be finite; weights and distances not negative."""
     values = getattr(graphs, name)
     if values is None or np.issubdtype(values.dtype, np.integer):
         return
-    bad = ~np.isfinite(values.reshape(len(values), -1)).all(axis=1)
+    rows = values.reshape(len(values), -1)
+    bad = ~np.isfinite(rows).all(axis=1)
     if bad.any():
         at, inside = _locate(int(np.argmax(bad)), offsets)
         title = name.replace("_", " ")
         raise GraphError(f"graph {at}, {what} {inside}: {title} NaN or infinite; replace or remove it")
+    if not name.endswith("attributes") and (values < 0).any():
+        at, inside = _locate(int(np.argmax(values < 0)), offsets)
+        title = name.removeprefix(f"{what}_").removeprefix("node_").removesuffix("s")
+        raise GraphError(f"graph {at}, {what} {inside}: a negative {title}; {title}s must be 0 or more")
 
 
 def _locate(position: int, offsets: IntArray) -> tuple[int, int]:
@@ -261,7 +304,7 @@ def _members(offsets: IntArray, chosen: IntArray) -> IntArray:
 def _packed_field(graphs: list[Graph], name: str) -> Any:
     title = name.replace("_", " ")
     # a graph without edges says nothing about its edges
-    speaking = [i for i, graph in enumerate(graphs) if name in NODE_FIELDS or graph.n_edges]
+    speaking = [i for i, graph in enumerate(graphs) if name not in EDGE_FIELDS or graph.n_edges]
     values = {i: getattr(graphs[i], name) for i in speaking}
     missing = [i for i, value in values.items() if value is None]
     if len(missing) == len(values):
@@ -269,6 +312,8 @@ def _packed_field(graphs: list[Graph], name: str) -> Any:
     if missing:
         has = next(i for i, value in values.items() if value is not None)
         raise GraphError(f"graph {has} has {title} and graph {missing[0]} has none; give them to all graphs or to none")
+    if name == "node_distances":
+        return np.concatenate([value.ravel() for value in values.values()])
     first = speaking[0]
     for i, value in values.items():
         if value.shape[1:] != values[first].shape[1:]:

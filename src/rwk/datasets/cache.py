@@ -1,0 +1,105 @@
+"""The parsed form on disk, as npz without pickle, and the checksum of its content."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rwk.datasets.source import Source
+from rwk.graphs import EDGE_FIELDS, NODE_FIELDS, GraphSet
+
+_FORMAT = 1  # raise it when the parsed form changes
+_INTEGERS = ("node_offsets", "edge_offsets", "edges", "node_labels", "edge_labels", "n_self_loops")
+_ARRAYS = ("node_offsets", "edge_offsets", "edges", *NODE_FIELDS, *EDGE_FIELDS, "targets", "n_self_loops")
+
+
+def cache_folder() -> Path:
+    """Where downloads and parsed sets are kept: `$RWK_CACHE`, or the user's cache."""
+    given = os.environ.get("RWK_CACHE")
+    if given:
+        return Path(given).expanduser()
+    import pooch
+
+    return Path(pooch.os_cache("rwk"))
+
+
+def read_cached(source: Source) -> GraphSet | None:
+    """The parsed form of a source, or None where there is none, an outdated or a damaged one."""
+    try:
+        with np.load(_cache_file(source), allow_pickle=False) as stored:
+            head = json.loads(str(stored["head"]))
+            if head.pop("stamp") != _stamp(source):
+                return None
+            arrays = {name: stored[name] for name in _ARRAYS if name in stored}
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return None
+    for name in _INTEGERS:
+        if name in arrays:
+            arrays[name] = arrays[name].astype(np.int64)
+    names = {int(code): text for code, text in head["label_names"].items()}
+    return GraphSet(**arrays, label_names=names or None, name=head["name"])
+
+
+def write_cached(source: Source, graphs: GraphSet) -> None:
+    """Keep the parsed form: written beside and renamed, and left out where the folder can't be written."""
+    head = {"stamp": _stamp(source), "name": graphs.name, "label_names": dict(graphs.label_names or {})}
+    arrays = {name: getattr(graphs, name) for name in _ARRAYS if getattr(graphs, name) is not None}
+    arrays |= {name: _narrow(arrays[name]) for name in _INTEGERS if name in arrays}
+    file = _cache_file(source)
+    with contextlib.suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, beside = tempfile.mkstemp(dir=file.parent, suffix=".part")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                np.savez(stream, head=np.array(json.dumps(head)), **arrays)
+            os.replace(beside, file)
+        except BaseException:
+            os.unlink(beside)
+            raise
+
+
+def content_checksum(graphs: GraphSet, *, node_order: bool = True) -> str:
+    """sha256 of the graphs themselves: the same for every file that lists the same graphs.
+
+    It does not depend on the order in which edges are listed, nor on spaces, line ends or compression; with
+    `node_order=False` not on the order of nodes either (it then sees sizes, degrees and targets only).
+    """
+    arrays = {name: getattr(graphs, name) for name in _ARRAYS if name != "n_self_loops"}
+    if not node_order:
+        ends = graphs.edges + np.repeat(graphs.node_offsets[:-1], graphs.n_edges)[:, None]
+        degrees = np.bincount(ends.ravel(), minlength=int(graphs.node_offsets[-1]))
+        by_graph = np.lexsort((degrees, np.repeat(np.arange(len(graphs)), graphs.sizes)))
+        arrays = {"node_offsets": graphs.node_offsets, "degrees": degrees[by_graph], "targets": graphs.targets}
+    digest = hashlib.sha256()
+    for name, values in arrays.items():
+        if values is not None:
+            values = np.ascontiguousarray(values, dtype="<i8" if values.dtype.kind == "i" else "<f8")
+            digest.update(f"{name}{values.shape}".encode())
+            digest.update(values.data)
+    return digest.hexdigest()
+
+
+def _cache_file(source: Source) -> Path:
+    where = hashlib.sha256(str(source.path.resolve()).encode()).hexdigest()[:16]
+    return cache_folder() / "parsed" / f"{source.name}-{where}.npz"
+
+
+def _stamp(source: Source) -> str:
+    return f"{_FORMAT};{source.stamp}"
+
+
+def _narrow(values: NDArray[Any]) -> NDArray[Any]:
+    """Integers in as few bytes as hold them all."""
+    if not len(values):
+        return values
+    low, high = int(values.min()), int(values.max())
+    return values.astype(np.promote_types(np.min_scalar_type(low), np.min_scalar_type(high)))

@@ -1,0 +1,131 @@
+"""From a name or path to graphs: where to look, what to fetch, what to say when it is not there."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from rwk.datasets import catalogue
+from rwk.datasets.cache import cache_folder, content_checksum, read_cached, write_cached
+from rwk.datasets.source import find_source
+from rwk.datasets.tu import read_tu
+from rwk.graphs import GraphError, GraphSet
+
+
+def list_datasets() -> list[str]:
+    """Names of the sets that can be downloaded.
+
+    >>> list_datasets()[:3]
+    ['BZR', 'BZR_MD', 'COLLAB']
+    """
+    return sorted(catalogue.CHECKSUMS)
+
+
+def load_dataset(name_or_path: str | Path, root: str | Path | None = None, download: bool = True) -> GraphSet:
+    """Load a benchmark set by name, or any set in TU form from a folder or zip.
+
+    Spelling is forgiving (D&D, DD; PTC-MR, PTC_MR). A name is looked for, as folder or zip, in `root` (else
+    `$RWK_DATA`), in the user's cache and in installed packages that carry it; then it is downloaded from the TUDataset
+    site, and the content checked. The parsed form is cached (`$RWK_CACHE`).
+
+    >>> load_dataset("mutag")
+    GraphSet('MUTAG', 188 graphs, 10-28 nodes; node_labels, edge_labels, targets)
+    """
+    if _is_path(name_or_path):
+        return read_path(Path(name_or_path).expanduser())
+    name = str(name_or_path)
+    found = _find(name, root)
+    if found is not None:
+        return read_path(found)
+    if catalogue.plain(name) in catalogue.KNOWN:
+        name = catalogue.KNOWN[catalogue.plain(name)]
+        if download:
+            return _download(name)
+        raise GraphError(f"{name} is not on this machine; allow the download, or put {name}.zip into {_ROOTS}")
+    if Path(name).exists():
+        return read_path(Path(name))
+    raise GraphError(_unknown(name, root))
+
+
+def read_path(path: Path) -> GraphSet:
+    """Read a TU folder or zip, from the cache where it has not changed."""
+    source = find_source(path)
+    graphs = read_cached(source)
+    if graphs is None:
+        graphs = read_tu(source)
+        write_cached(source, graphs)
+    return graphs
+
+
+_ROOTS = "a folder named by root= or $RWK_DATA"
+
+
+def _is_path(name: str | Path) -> bool:
+    return isinstance(name, Path) or name.endswith(".zip") or "/" in name or os.sep in name
+
+
+def _find(name: str, root: str | Path | None) -> Path | None:
+    return next((path for key, path in _places(root) if key == catalogue.plain(name)), None)
+
+
+def _places(root: str | Path | None) -> Iterator[tuple[str, Path]]:
+    """Every folder and zip that could be a set, with its plain name, nearest first."""
+    for folder in _folders(root):
+        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+            if path.is_dir() or path.suffix == ".zip":
+                yield catalogue.plain(path.name.removesuffix(".zip")), path
+
+
+def _folders(root: str | Path | None) -> Iterator[Path]:
+    if root is not None:
+        if not Path(root).expanduser().is_dir():
+            raise GraphError(f"root {str(root)!r} is not a folder; check the path")
+        yield Path(root).expanduser()
+    elif os.environ.get("RWK_DATA"):
+        yield Path(os.environ["RWK_DATA"]).expanduser()
+    yield cache_folder() / "datasets"
+    package = find_spec("grakel")  # finds it without importing it
+    for place in (package and package.submodule_search_locations) or ():
+        yield Path(place) / "tests" / "data"
+
+
+def _unknown(name: str, root: str | Path | None) -> str:
+    names = {**catalogue.KNOWN, **{key: path.name.removesuffix(".zip") for key, path in _places(root)}}
+    near = difflib.get_close_matches(catalogue.plain(name), names, n=1, cutoff=0.5)
+    hint = f"did you mean {names[near[0]]!r}?" if near else f"known are {', '.join(list_datasets())}"
+    return f"there is no dataset {name!r}; {hint} (or give the path of a TU folder or zip)"
+
+
+def _download(name: str) -> GraphSet:
+    """Fetch, read and verify; only then it gets its name in the cache."""
+    import pooch
+
+    folder = cache_folder() / "datasets"
+    url = f"{catalogue.SITE}/{name}.zip"
+    pooch.get_logger().setLevel("ERROR")  # it would print a checksum that means nothing here
+    beside = f".{name}.{os.getpid()}.zip"
+    try:
+        fetched = Path(pooch.retrieve(url, known_hash=None, fname=beside, path=folder))
+    except Exception as error:  # whatever the network, the site or the disk did
+        raise GraphError(
+            f"{name} is not on this machine and could not be downloaded from {url} ({type(error).__name__}); "
+            f"put {name}.zip into {_ROOTS}"
+        ) from error
+    try:
+        source = find_source(fetched)
+        graphs = read_tu(source)
+        got = content_checksum(graphs, node_order=name not in catalogue.ANY_NODE_ORDER)
+        wanted = catalogue.CHECKSUMS[name]
+        if got != wanted:
+            raise GraphError(
+                f"{url} does not hold the {name} it should (content checksum {got[:12]}, expected {wanted[:12]}); "
+                f"try again later, or put a copy you trust into {_ROOTS}"
+            )
+        final = fetched.replace(folder / f"{name}.zip")
+    finally:
+        fetched.unlink(missing_ok=True)
+    write_cached(find_source(final), graphs)
+    return graphs

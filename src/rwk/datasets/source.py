@@ -1,0 +1,103 @@
+"""A TU set on disk: a folder or a zip with files NAME_A.txt, NAME_graph_indicator.txt and so on."""
+
+from __future__ import annotations
+
+import lzma
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from rwk.graphs import GraphError
+
+PARTS = (
+    "A",
+    "graph_indicator",
+    "graph_labels",
+    "graph_attributes",
+    "node_labels",
+    "node_attributes",
+    "edge_labels",
+    "edge_attributes",
+)
+MAX_BYTES = 4 * 2**30  # of text in one set; the largest benchmark sets have a tenth of that
+
+_ZIP_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, NotImplementedError)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the parts of one set are; `files` maps a part to its path in the folder or its name in the zip."""
+
+    name: str
+    path: Path
+    files: dict[str, str]
+    stamp: str  # changes whenever the files do
+
+    @contextmanager
+    def open(self, part: str) -> Iterator[IO[bytes]]:
+        """The bytes of one part; damage in a zip is told as a `GraphError`."""
+        if self.path.is_dir():
+            with open(self.path / self.files[part], "rb") as stream:
+                yield stream
+            return
+        try:
+            with zipfile.ZipFile(self.path) as archive, archive.open(self.files[part]) as stream:
+                yield stream
+        except _ZIP_DAMAGE as error:
+            raise GraphError(
+                f"{self.path}: {self.files[part]} can't be unpacked ({error}); get the zip again"
+            ) from error
+
+    def file_name(self, part: str) -> str:
+        return PurePosixPath(self.files.get(part, f"{self.name}_{part}.txt")).name
+
+
+def find_source(path: Path) -> Source:
+    """Look at a folder or zip and say what it holds, or raise a `GraphError`."""
+    if path.is_dir():
+        entries = {p.name: p.stat() for p in path.iterdir() if p.name.endswith(".txt") and p.is_file()}
+        stamp = ";".join(f"{n}:{s.st_size}:{s.st_mtime_ns}" for n, s in sorted(entries.items()))
+        return _source(path, list(entries), stamp)
+    if not path.is_file():
+        raise GraphError(f"{path}: there is no such folder or zip; check the path")
+    stat = path.stat()
+    return _source(path, _checked_members(path), f"{stat.st_size}:{stat.st_mtime_ns}")
+
+
+def _checked_members(path: Path) -> list[str]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+    except (zipfile.BadZipFile, OSError) as error:
+        raise GraphError(f"{path}: not a readable zip ({error}); get it again") from error
+    for member in members:
+        parts = PurePosixPath(member.filename.replace("\\", "/")).parts
+        if ".." in parts or parts[:1] == ("/",) or (parts and ":" in parts[0]):
+            raise GraphError(f"{path}: its member {member.filename!r} points outside the zip; don't use this file")
+    size = sum(member.file_size for member in members)
+    if size > MAX_BYTES:
+        raise GraphError(
+            f"{path}: it would unpack to {size / 2**30:.0f} GiB; more than {MAX_BYTES / 2**30:.0f} is refused"
+        )
+    return [member.filename for member in members if not member.is_dir()]
+
+
+def _source(path: Path, files: list[str], stamp: str) -> Source:
+    names = {PurePosixPath(file).name.removesuffix("_A.txt"): file for file in files if file.endswith("_A.txt")}
+    stem = path.name.removesuffix(".zip")
+    if not names:
+        raise GraphError(f"{path}: there is no file NAME_A.txt in it; a TU set needs one")
+    if len(names) > 1 and stem not in names:
+        raise GraphError(f"{path}: it holds several sets ({', '.join(sorted(names))}); keep one")
+    name = stem if stem in names else next(iter(names))
+    prefix = names[name].removesuffix("A.txt")
+    here = set(files)
+    found = {part: f"{prefix}{part}.txt" for part in PARTS if f"{prefix}{part}.txt" in here}
+    for part in ("graph_indicator", "graph_labels"):
+        if part not in found and not (part == "graph_labels" and "graph_attributes" in found):
+            raise GraphError(f"{path}: {name}_{part}.txt is missing; get the set again")
+    return Source(name, path, found, stamp)
