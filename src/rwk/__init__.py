@@ -15,6 +15,11 @@ _PUBLIC = {
     "Graph": "graphs",
     "GraphError": "graphs",
     "GraphSet": "graphs",
+    "IndefiniteSVC": "svm",
+    "as_graphs": "convert",
+    "load_dataset": "datasets",
+    "make_folds": "experiment",
+    "nested_cv": "experiment",
 }
 
 __all__ = ["__version__", *sorted(_PUBLIC)]

@@ -1,0 +1,92 @@
+"""Adjacency matrices, dense or sparse, alone or with labels and attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rwk.convert.build import Names, Notes, build_graph, coded, float_rows
+from rwk.graphs import Graph, GraphError
+
+NOT_SYMMETRIC = "have an adjacency matrix that is not symmetric; their edges are used in both directions"
+
+
+def is_matrix(item: Any) -> bool:
+    """Whether an object could be an adjacency matrix."""
+    if isinstance(item, list):  # of lists of numbers
+        return bool(item) and all(isinstance(row, list) and all(np.isscalar(v) for v in row) for row in item)
+    return getattr(item, "ndim", None) == 2 and hasattr(item, "shape")
+
+
+def from_arrays(items: Mapping[int, Any], names: Names, notes: Notes) -> dict[int, Graph]:
+    """Convert adjacency matrices, pairs (adjacency, labels or attributes) and triples (adjacency, both)."""
+    graphs = {}
+    for i, item in items.items():
+        adjacency, *more = item if isinstance(item, tuple) else (item,)
+        ends, weights, n_nodes = read_adjacency(adjacency, i)
+        nodes, label_names = _node_values(more, n_nodes, i)
+        graph, symmetric = build_graph(
+            n_nodes, ends, nodes=nodes, edges={"edge_weights": weights}, label_names=label_names
+        )
+        if not symmetric:
+            notes.add(NOT_SYMMETRIC)
+        graphs[i] = graph
+    return graphs
+
+
+def read_adjacency(adjacency: Any, i: int) -> tuple[NDArray[np.int64], NDArray[np.float64], int]:
+    """Ends and weights of the non-zero entries, and the number of nodes."""
+    rows: NDArray[Any]
+    columns: NDArray[Any]
+    if hasattr(adjacency, "tocoo"):
+        from scipy.sparse import coo_array
+
+        entries = coo_array(adjacency)
+        entries.sum_duplicates()
+        rows, columns, weights = *entries.coords, entries.data
+    else:
+        try:
+            adjacency = np.asarray(adjacency, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise GraphError(f"graph {i}: its adjacency matrix is not a table of numbers; correct it") from error
+        rows, columns = np.nonzero(adjacency)
+        weights = adjacency[rows, columns]
+    if len(adjacency.shape) != 2 or adjacency.shape[0] != adjacency.shape[1]:
+        raise GraphError(f"graph {i}: its adjacency matrix has shape {adjacency.shape}; it must be square")
+    stored = weights != 0
+    ends = np.stack([rows[stored], columns[stored]], axis=1).astype(np.int64)
+    return ends, weights[stored].astype(np.float64), int(adjacency.shape[0])
+
+
+def _node_values(more: list[Any], n_nodes: int, i: int) -> tuple[dict[str, Any], dict[int, str]]:
+    nodes: dict[str, Any] = {}
+    label_names: dict[int, str] = {}
+    for place, given in enumerate(more):
+        if given is None:
+            continue
+        values = _as_array(given, i)
+        if len(values) != n_nodes:
+            raise GraphError(f"graph {i} has {n_nodes} nodes and {len(values)} labels or attributes; give one for each")
+        if values.ndim == 1 and values.dtype.kind != "f" and place == 0:
+            nodes["node_labels"], label_names = coded(values, f"graph {i}, node")
+        else:
+            nodes["node_attributes"] = float_rows(values, f"graph {i}")
+    return nodes, label_names
+
+
+def _as_array(given: Any, i: int) -> NDArray[Any]:
+    if isinstance(given, Mapping):
+        given = [given[key] for key in sorted(given)]
+    if hasattr(given, "toarray"):
+        given = given.toarray()
+    try:
+        values = np.asarray(given)
+    except ValueError as error:
+        raise GraphError(f"graph {i}: attributes must be numbers, equally many in every row; correct them") from error
+    if values.ndim not in (1, 2):
+        raise GraphError(f"graph {i}: labels or attributes of shape {values.shape}; give one row for each node")
+    mixed = values.dtype.kind in "US" and not isinstance(given, np.ndarray)
+    return np.array(given, dtype=object) if mixed and values.ndim == 1 else values  # ["C", 6]: 6 stays a number

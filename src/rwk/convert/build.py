@@ -1,0 +1,103 @@
+"""What every family of converters shares: the names to look for, what is said once, and the last step to a `Graph`."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rwk.canonical import canonical_edges, label_codes
+from rwk.graphs import FloatArray, Graph, GraphError, IntArray
+
+ONE_DIRECTION = "have edges in one direction only, or with other values in the other; they are used in both directions"
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the user calls things; None means the usual names are tried."""
+
+    node_label: str | None = None
+    node_attributes: str | Sequence[str] | None = None
+    edge_weight: str = "weight"
+    edge_label: str | None = None
+    edge_attributes: str | Sequence[str] | None = None
+
+
+@dataclass
+class Notes:
+    """What was done to graphs without being asked, said once when all are converted."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, what: str) -> None:
+        self.counts[what] += 1
+
+    def say(self, n_graphs: int, stacklevel: int) -> None:
+        for what, count in self.counts.items():
+            warnings.warn(f"{count} of {n_graphs} graphs {what}", stacklevel=stacklevel + 1)
+
+
+def build_graph(
+    n_nodes: int,
+    ends: NDArray[Any],
+    *,
+    nodes: Mapping[str, Any] | None = None,
+    edges: Mapping[str, Any] | None = None,
+    label_names: Mapping[int, str] | None = None,
+) -> tuple[Graph, bool]:
+    """A `Graph` from edges in any order and direction, and whether they were the same both ways.
+
+    `nodes` and `edges` hold fields of `Graph`, one row for each node and each line of `ends`.
+    """
+    given = edges or {}
+    form = canonical_edges(
+        np.asarray(ends, dtype=np.int64),
+        n_nodes,
+        weights=given.get("edge_weights"),
+        labels=given.get("edge_labels"),
+        attributes=given.get("edge_attributes"),
+    )
+    weights = form.weights
+    graph = Graph(
+        n_nodes,
+        form.edges,
+        edge_weights=None if weights is None or (weights == 1).all() else weights,
+        edge_labels=form.labels,
+        edge_attributes=form.attributes,
+        label_names=label_names or None,
+        **(nodes or {}),
+    )
+    return graph, not (form.one_way or form.uneven)
+
+
+def coded(values: Iterable[Any], where: str) -> tuple[IntArray, dict[int, str]]:
+    """Codes of labels; a label that is missing or NaN is an error."""
+    if not (isinstance(values, np.ndarray) and values.dtype.kind in "iubUS"):
+        values = list(values)
+        for i, value in enumerate(values):
+            if value is None or (isinstance(value, float) and np.isnan(value)):
+                raise GraphError(f"{where} {i} has no label; give one to all or to none")
+    return label_codes(values)
+
+
+def float_rows(values: Any, where: str) -> FloatArray:
+    """Numbers or vectors of numbers, one for each node or edge, as rows."""
+    try:
+        rows = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise GraphError(f"{where}: attributes must be numbers, equally many in every row; correct them") from error
+    return rows.reshape(len(rows), -1)
+
+
+def is_vector(value: Any) -> bool:
+    """Whether an attribute's value is a list of numbers rather than a label."""
+    return isinstance(value, list | tuple | np.ndarray) and len(value) > 0 and all(is_number(v) for v in value)
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)

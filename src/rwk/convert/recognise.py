@@ -1,0 +1,164 @@
+"""What is this, and who converts it?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rwk.convert.arrays import from_arrays, is_matrix
+from rwk.convert.build import Names, Notes
+from rwk.convert.files import GRAPH_FILES, from_files
+from rwk.convert.grakel import from_grakel, is_grakel
+from rwk.convert.molecules import from_molecules, from_smiles
+from rwk.convert.networks import from_networks
+from rwk.convert.pyg import from_pyg, pyg_targets, unpacked
+from rwk.graphs import Graph, GraphError, GraphSet, check_graphs
+
+Converter = Callable[[Mapping[int, Any], Names, Notes], dict[int, Graph]]
+
+
+def _records(items: Mapping[int, Graph], names: Names, notes: Notes) -> dict[int, Graph]:
+    return dict(items)
+
+
+_FAMILIES: dict[str, Converter] = {
+    "record": _records,
+    "networkx": from_networks,
+    "igraph": from_networks,
+    "torch_geometric": from_pyg,
+    "rdkit": from_molecules,
+    "array": from_arrays,
+    "grakel": from_grakel,
+    "file": from_files,
+    "smiles": from_smiles,
+}
+
+
+def as_graphs(
+    data: Any,
+    *,
+    targets: Any = None,
+    node_label: str | None = None,
+    node_attributes: str | Sequence[str] | None = None,
+    edge_weight: str = "weight",
+    edge_label: str | None = None,
+    edge_attributes: str | Sequence[str] | None = None,
+) -> GraphSet:
+    """Make a `GraphSet` of graphs in any of the usual forms.
+
+    One graph or an iterable of: `Graph`; networkx or igraph graphs; adjacency matrices (dense or scipy sparse) alone
+    or as tuples (adjacency, labels), (adjacency, attributes), (adjacency, labels, attributes); PyG `Data`; GraKeL
+    tuples; RDKit molecules; SMILES; paths of GraphML, GML or GEXF files. Or a PyG dataset, the path of a TU folder or
+    zip, the name of a benchmark set. A tuple that starts with a matrix is one graph, a list is many.
+
+    The keywords name attributes of nodes and edges where the usual names would not find them; several names make
+    several columns. Directed edges are used in both directions, weights of parallel edges added, and this is said in
+    a warning; self-loops are dropped.
+
+    >>> import networkx as nx
+    >>> as_graphs([nx.path_graph(3), nx.star_graph(4)], targets=[0, 1])
+    GraphSet('graphs', 2 graphs, 3-5 nodes; targets)
+    >>> as_graphs((np.array([[0, 1], [1, 0]]), ["C", "O"]))
+    GraphSet('graphs', 1 graphs, 2-2 nodes; node_labels)
+    """
+    graphs = _whole_set(data)
+    if graphs is None:
+        names = Names(node_label, node_attributes, edge_weight, edge_label, edge_attributes)
+        notes = Notes()
+        items = _items(data)
+        graphs = GraphSet.from_graphs(_convert(items, names, notes), targets=_own_targets(items))
+        notes.say(len(items), stacklevel=2)
+    if targets is not None:
+        graphs = replace(graphs, targets=_as_targets(targets, len(graphs)))
+    return check_graphs(graphs)
+
+
+def _whole_set(data: Any) -> GraphSet | None:
+    """Data that is a set already, or a name or path of one."""
+    if isinstance(data, GraphSet):
+        return data
+    if not isinstance(data, str | Path):
+        return None
+    from rwk.datasets.catalogue import KNOWN, plain
+    from rwk.datasets.load import load_dataset, read_path
+
+    if _exists(data):
+        path = Path(data).expanduser()
+        return read_path(path) if path.is_dir() or path.suffix == ".zip" else None
+    return load_dataset(data) if isinstance(data, str) and plain(data) in KNOWN else None
+
+
+def _items(data: Any) -> list[Any]:
+    """The single graphs in what was given."""
+    if isinstance(data, str | Path | Graph) or is_matrix(data):
+        return [data]
+    if _package(data) == "torch_geometric":
+        many = unpacked(data)
+        return [data] if many is None else many
+    if not isinstance(data, list) and _family(data) is not None:
+        return [data]
+    if not isinstance(data, Iterable) and not hasattr(data, "__getitem__"):
+        raise GraphError(f"a {type(data).__name__} is no graph and no list of graphs; see the help of as_graphs")
+    return [single for item in data for single in (item if isinstance(item, GraphSet) else [item])]
+
+
+def _convert(items: list[Any], names: Names, notes: Notes) -> list[Graph]:
+    """Family by family, so that each can look at all its graphs before it decides; the order stays."""
+    families: dict[str, dict[int, Any]] = {}
+    for i, item in enumerate(items):
+        family = _family(item)
+        if family is None:
+            what = "None" if item is None else f"a {type(item).__name__}"
+            raise GraphError(f"graph {i} is {what}, which is no graph; see the help of as_graphs for what is")
+        families.setdefault(family, {})[i] = Path(item).expanduser() if family == "file" else item
+    graphs: dict[int, Graph] = {}
+    for family, members in families.items():
+        graphs |= _FAMILIES[family](members, names, notes)
+    return [graphs[i] for i in range(len(items))]
+
+
+def _family(item: Any) -> str | None:
+    """Which converter knows this object, or None."""
+    if isinstance(item, Graph):
+        return "record"
+    if isinstance(item, Path) or (isinstance(item, str) and (_exists(item) or item.lower().endswith(GRAPH_FILES))):
+        return "file"
+    if isinstance(item, str):
+        return "smiles"
+    package = _package(item)
+    if package in _FAMILIES:
+        return package
+    if is_grakel(item):
+        return "grakel"
+    is_tuple = isinstance(item, tuple) and 2 <= len(item) <= 3 and is_matrix(item[0])
+    return "array" if is_tuple or is_matrix(item) else None
+
+
+def _package(item: Any) -> str | None:
+    """The library an object comes from, told by its class or one it inherits from."""
+    packages = [kind.__module__.partition(".")[0] for kind in type(item).__mro__]
+    return next((p for p in packages if p in ("networkx", "igraph", "torch_geometric", "rdkit")), None)
+
+
+def _exists(item: str | Path) -> bool:
+    try:
+        return Path(item).expanduser().exists()
+    except (OSError, ValueError):  # too long for a path, or a character no path has: not a file then
+        return False
+
+
+def _own_targets(items: list[Any]) -> NDArray[Any] | None:
+    return pyg_targets(items) if items and all(_package(item) == "torch_geometric" for item in items) else None
+
+
+def _as_targets(targets: Any, n_graphs: int) -> NDArray[Any]:
+    values = np.asarray(targets)
+    if values.ndim == 0 or len(values) != n_graphs:
+        n_targets = 1 if values.ndim == 0 else len(values)
+        raise GraphError(f"{n_targets} targets were given for {n_graphs} graphs; give one for each")
+    return values
