@@ -7,9 +7,10 @@ b. The spectrum of a kernel does not depend on C, so a kernel is treated once an
 from __future__ import annotations
 
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rwk.graphs import FloatArray, IntArray
 from rwk.smo import FIRST_VIOLATION, MAX_UPDATES, machine_path
@@ -24,6 +25,27 @@ class Machines(NamedTuple):
     def decide(self, rows: FloatArray) -> FloatArray:
         """Decisions of every machine on (treated) rows."""
         return rows @ self.coefficients.T + self.intercepts
+
+
+def encode_classes(targets: ArrayLike | None) -> tuple[NDArray[Any], IntArray]:
+    """The classes and every target as a code 0..k−1, or one sentence on what is wrong with the targets.
+
+    >>> encode_classes(["no", "yes", "no"])[1].tolist()
+    [0, 1, 0]
+    """
+    if targets is None:
+        raise ValueError("the dataset has no labels to learn; give targets, one per graph")
+    values = np.asarray(targets)
+    if values.ndim != 1:
+        raise ValueError(f"targets have shape {values.shape}; give one label per graph")
+    missing = [value is None or value != value for value in values.tolist()]
+    if any(missing):
+        raise ValueError(f"target {missing.index(True)} is missing (NaN); remove that graph or label it")
+    classes, codes = np.unique(values, return_inverse=True)
+    if len(classes) < 2:
+        found = f"all {len(values)} targets are of one class, {classes[0]}" if len(classes) else "there are no targets"
+        raise ValueError(f"{found}; learning needs at least two")
+    return classes, np.asarray(codes, np.int64)
 
 
 def pairs_of(n_classes: int) -> list[tuple[int, int]]:

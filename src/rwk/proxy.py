@@ -27,8 +27,8 @@ from scipy.linalg import eigh
 from rwk.graphs import FloatArray, IntArray
 from rwk.machines import Machines, fit_path, pairs_of
 from rwk.smo import Program, duality_gap, intercept, solve
-from rwk.spectrum import Spectrum, TreatedKernel, rounding, treat
-from rwk.spectrum import spectrum as decompose
+from rwk.treatment import Spectrum, TreatedKernel, rounding, treat
+from rwk.treatment import spectrum as decompose
 
 GAP = 1e-4
 MAX_STEPS = 100
@@ -82,7 +82,14 @@ def fit_proxy(kernel: FloatArray, codes: IntArray, Cs: FloatArray, kappa: float)
 
 
 def solve_pairs(
-    proxy: Proxy, treated: TreatedKernel, codes: IntArray, bounds: FloatArray, starts: FloatArray, *, tol: float = GAP
+    proxy: Proxy,
+    treated: TreatedKernel,
+    codes: IntArray,
+    bounds: FloatArray,
+    starts: FloatArray,
+    *,
+    tol: float = GAP,
+    max_steps: int = MAX_STEPS,
 ) -> Iterator[tuple[IntArray, ProxyMachine]]:
     """Solve every one-against-one machine from a feasible start; gives the members and the machine of each pair."""
     for (a, b), start in zip(pairs_of(int(codes.max()) + 1), starts, strict=True):
@@ -93,7 +100,7 @@ def solve_pairs(
         if isinf(proxy.kappa):
             yield members, solve_clipped(program, treated, members, start[members], tol=tol)
         else:
-            yield members, solve_proxy(proxy, program, members, start[members], tol=tol)
+            yield members, solve_proxy(proxy, program, members, start[members], tol=tol, max_steps=max_steps)
 
 
 def solve_clipped(

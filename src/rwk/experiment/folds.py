@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import StratifiedKFold
 
 from rwk.graphs import IntArray
+from rwk.machines import encode_classes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,12 +52,12 @@ def make_folds(
     >>> len(folds), folds.split(seed=0, fold=0)[1].tolist()
     (10, [5, 8, 13, 16])
     """
-    codes = encode_targets(targets)
+    classes, codes = encode_classes(targets)
     if n_splits < 2:
         raise ValueError(f"{n_splits} folds were asked for; cross-validation needs at least two")
     counts = np.bincount(codes)
     if counts.min() < n_splits:
-        name = np.unique(np.asarray(targets))[int(counts.argmin())]
+        name = classes[int(counts.argmin())]
         raise ValueError(
             f"class {name} has {counts.min()} members, fewer than the {n_splits} folds; use fewer folds or merge it"
         )
@@ -89,27 +90,6 @@ def load_folds(path: str | os.PathLike[str]) -> Folds:
     content = json.loads(Path(path).read_text())
     test_fold = {int(seed): np.asarray(at, np.int64) for seed, at in content["test_fold"].items()}
     return Folds(content["n_splits"], test_fold, content["classes"])
-
-
-def encode_targets(targets: ArrayLike | None) -> IntArray:
-    """Classes as codes 0..k−1, or one sentence on what is wrong with the targets.
-
-    >>> encode_targets(["no", "yes", "no"]).tolist()
-    [0, 1, 0]
-    """
-    if targets is None:
-        raise ValueError("the dataset has no labels to learn; give targets, one per graph")
-    values = np.asarray(targets)
-    if values.ndim != 1:
-        raise ValueError(f"targets have shape {values.shape}; give one label per graph")
-    missing = [value is None or value != value for value in values.tolist()]
-    if any(missing):
-        raise ValueError(f"target {missing.index(True)} is missing (NaN); remove that graph or label it")
-    classes, codes = np.unique(values, return_inverse=True)
-    if len(classes) < 2:
-        found = f"all {len(values)} graphs are of class {classes[0]}" if len(classes) else "there are no targets"
-        raise ValueError(f"{found}; at least two classes are needed to learn")
-    return np.asarray(codes, np.int64)
 
 
 def fingerprint_of(codes: IntArray) -> str:

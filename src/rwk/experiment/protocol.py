@@ -25,11 +25,12 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from rwk import __version__
-from rwk.experiment.folds import Folds, encode_targets, fingerprint_of, make_folds
+from rwk.experiment.folds import Folds, fingerprint_of, make_folds
 from rwk.experiment.records import Score, append_record, read_records, repair_records, resumable
 from rwk.experiment.search import Grid, Matrices, Task, fit_choice, search
 from rwk.experiment.tables import Experiment
 from rwk.graphs import FloatArray, IntArray
+from rwk.machines import encode_classes
 
 # (train, test, seed) -> predicted targets of test, or (predicted targets, what was chosen)
 FitPredict = Callable[[IntArray, IntArray, int], Any]
@@ -64,7 +65,7 @@ def nested_cv(
     >>> nested_cv({"line": D}, targets, folds=folds, grid=Grid(eta=(0.1,), C=(1.0, 10.0))).mean
     0.95
     """
-    codes = encode_targets(targets)
+    _, codes = encode_classes(targets)
     folds = make_folds(targets) if folds is None else folds
     if folds.classes != fingerprint_of(codes):
         raise ValueError("the folds were made for other targets; make them again with make_folds(targets)")

@@ -1,0 +1,113 @@
+"""The spectrum of an indefinite kernel, and what is done about its negative part.
+
+A treatment changes the training kernel; rows of new graphs are changed by the same linear map, so that a new graph is
+treated like a training graph and no other new graph matters. Every map here has the form I − f N Nᵀ, with N the
+eigenvectors of negative eigenvalues: f = 1 clips, f = 2 flips.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, eigh
+
+from rwk.graphs import FloatArray
+
+Treatment = Literal["clip", "proxy", "flip", "shift", "none"]
+TREATMENTS: tuple[str, ...] = get_args(Treatment)
+
+
+class Spectrum(NamedTuple):
+    """The eigenvalues of a symmetric matrix, and the eigenvectors of the negative ones."""
+
+    values: FloatArray  # (n,) increasing
+    negative_vectors: FloatArray  # (n, k), those of values[:k]
+
+    @property
+    def negative_values(self) -> FloatArray:
+        """Eigenvalues below zero beyond rounding."""
+        return self.values[: self.negative_vectors.shape[1]]
+
+    @property
+    def negative_share(self) -> float:
+        """Sum of the negative eigenvalues' sizes over that of all eigenvalues: 0 for a kernel that needs nothing."""
+        total = float(np.abs(self.values).sum())
+        return float(-self.negative_values.sum()) / total if total else 0.0
+
+
+class TreatedKernel(NamedTuple):
+    """A training kernel a machine can be trained on, and the map for new rows."""
+
+    kernel: FloatArray  # (n, n)
+    removed: FloatArray  # (n, k) eigenvectors that the map acts on
+    factor: float
+
+    def map_rows(self, rows: FloatArray) -> FloatArray:
+        """Treat rows of new graphs as the training rows were treated."""
+        return rows - self.factor * (rows @ self.removed) @ self.removed.T if self.factor else rows
+
+    def map_coefficients(self, coefficients: FloatArray) -> FloatArray:
+        """Coefficients that give on untreated rows what `coefficients` (rows of them) give on treated rows."""
+        return self.map_rows(coefficients)
+
+
+def rounding(values: FloatArray) -> float:
+    """Eigenvalues nearer to 0 than this can't be told from 0."""
+    return float(len(values) * np.finfo(np.float64).eps * np.abs(values).max(initial=0.0))
+
+
+def diagonal_scale(diagonal: FloatArray) -> float:
+    """The mean diagonal, by which kernels are divided so that C and κ mean the same for all; 1 if it is not positive.
+
+    >>> diagonal_scale(np.array([1.0, 3.0]))
+    2.0
+    """
+    mean = float(np.mean(diagonal))
+    return mean if mean > 0 else 1.0
+
+
+def spectrum(kernel: FloatArray) -> Spectrum:
+    """Decompose a symmetric matrix.
+
+    >>> spectrum(np.array([[0.0, 1.0], [1.0, 0.0]])).negative_share
+    0.5
+    """
+    values, vectors = eigh(kernel, driver="evd")
+    return Spectrum(values, vectors[:, values < -rounding(values)])
+
+
+def is_positive(kernel: FloatArray) -> bool:
+    """Whether a kernel is positive definite beyond doubt: far cheaper to see than its spectrum.
+
+    >>> is_positive(np.eye(3)), is_positive(-np.eye(3))
+    (True, False)
+    """
+    try:
+        cholesky(kernel, lower=True, check_finite=False)
+    except LinAlgError:
+        return False
+    return True
+
+
+def treat(kernel: FloatArray, treatment: str, known: Spectrum | None = None) -> TreatedKernel:
+    """Treat a symmetric training kernel (`proxy` starts from `clip`, and differs from it by less the larger κ is).
+
+    >>> swap = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> treat(swap, "clip").kernel.round(3).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
+    >>> treat(swap, "clip").map_rows(np.array([[1.0, 0.0]])).round(3).tolist()
+    [[0.5, 0.5]]
+    """
+    nothing = np.empty((len(kernel), 0))
+    if treatment == "none" or (known is None and is_positive(kernel)):
+        return TreatedKernel(kernel, nothing, 0.0)
+    known = known or spectrum(kernel)
+    values, vectors = known.negative_values, known.negative_vectors
+    if not len(values):
+        return TreatedKernel(kernel, nothing, 0.0)
+    if treatment == "shift":
+        return TreatedKernel(kernel - values[0] * np.eye(len(kernel)), nothing, 0.0)
+    factor = 2.0 if treatment == "flip" else 1.0
+    treated = kernel - (factor * values * vectors) @ vectors.T
+    return TreatedKernel((treated + treated.T) / 2, vectors, factor)
