@@ -38,8 +38,8 @@ def canonical_edges(
     """Bring a list of (from, to) into canonical form.
 
     Weights of parallel edges are added, weights of the two directions averaged (an edge listed in one direction
-    keeps its weight); attributes are averaged, and of differing labels the smallest is kept: none of this depends
-    on the order of the list.
+    keeps its weight); attributes are averaged, and of differing labels the smallest is kept: nothing but
+    rounding depends on the order of the list.
 
     >>> form = canonical_edges(np.array([[2, 0], [0, 2], [1, 1], [0, 1]]), 3)
     >>> form.edges.tolist(), form.loops.tolist(), form.one_way
