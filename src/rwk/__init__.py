@@ -12,6 +12,10 @@ __version__ = "0.1.0"
 
 # public name -> module that defines it
 _PUBLIC = {
+    "Parameters": "parameters",
+    "RWKernel": "kernel",
+    "align": "kernel",
+    "pairwise_discrepancy": "kernel",
     "Graph": "graphs",
     "GraphError": "graphs",
     "GraphSet": "graphs",

@@ -1,110 +1,54 @@
-"""The spectrum of an indefinite kernel, and what is done about its negative part.
-
-A treatment changes the training kernel; rows of new graphs are changed by the same linear map, so that a new graph is
-treated like a training graph and no other new graph matters. Every map here has the form I − f N Nᵀ, with N the
-eigenvectors of negative eigenvalues: f = 1 clips, f = 2 flips.
-"""
+"""One eigendecomposition a graph, and what it gives: lambda_max, heat signatures, heat-kernel distances."""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import Final, NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, eigh
 
 from rwk.graphs import FloatArray
 
-Treatment = Literal["clip", "proxy", "flip", "shift", "none"]
-TREATMENTS: tuple[str, ...] = get_args(Treatment)
+# Times at which heat is looked at: from one hop's worth to (nearly) all of the graph, log-spaced.
+SHORTEST_TIME: Final = 0.1
+LONGEST_TIME: Final = 50.0
+HEAT_KERNEL_TIME: Final = 1.0
 
 
 class Spectrum(NamedTuple):
-    """The negative part of a symmetric matrix, and the outline of the rest."""
+    """Eigenvalues (ascending) and eigenvectors (columns) of a normalised Laplacian."""
 
-    negative_values: FloatArray  # (k,) increasing
-    negative_vectors: FloatArray  # (n, k)
-    largest: float
-    positive_mass: float  # sum of the positive eigenvalues
+    values: FloatArray  # (n,)
+    vectors: FloatArray  # (n, n)
 
     @property
-    def negative_share(self) -> float:
-        """Sum of the negative eigenvalues' sizes over that of all eigenvalues: 0 for a kernel that needs nothing."""
-        negative = float(-self.negative_values.sum())
-        return negative / (negative + self.positive_mass) if negative else 0.0
+    def lambda_max(self) -> float:
+        """The largest eigenvalue; exactly 0 for a graph without edges."""
+        return float(self.values[-1]) if self.values[-1] > 1e-9 else 0.0
+
+    def heat_signature(self, times: FloatArray) -> FloatArray:
+        """(exp(-t L))_ii for every node i (rows) and time t (columns)."""
+        return (self.vectors**2) @ np.exp(-np.outer(self.values, times))
+
+    def heat_kernel(self, time: float) -> FloatArray:
+        """exp(-t L)."""
+        return (self.vectors * np.exp(-time * self.values)) @ self.vectors.T
+
+    def heat_distance(self, time: float) -> FloatArray:
+        """Euclidean distances of the rows of exp(-t L)."""
+        rows = self.vectors * np.exp(-time * self.values)
+        squares = (rows**2).sum(axis=1)
+        apart = squares[:, None] + squares[None, :] - 2.0 * (rows @ rows.T)
+        distances = np.sqrt(np.maximum(apart, 0.0))
+        distances[apart <= 1e-13 * (squares[:, None] + squares[None, :])] = 0.0
+        return np.asarray(0.5 * (distances + distances.T))
 
 
-class TreatedKernel(NamedTuple):
-    """A training kernel a machine can be trained on, and the map for new rows."""
-
-    kernel: FloatArray  # (n, n)
-    removed: FloatArray  # (n, k) eigenvectors that the map acts on
-    factor: float
-
-    def map_rows(self, rows: FloatArray) -> FloatArray:
-        """Treat rows of new graphs as the training rows were treated."""
-        return rows - self.factor * (rows @ self.removed) @ self.removed.T if self.factor else rows
-
-    def map_coefficients(self, coefficients: FloatArray) -> FloatArray:
-        """Coefficients that give on untreated rows what `coefficients` (rows of them) give on treated rows."""
-        return self.map_rows(coefficients)
+def decompose(laplacian: FloatArray) -> Spectrum:
+    """The spectrum of one dense normalised Laplacian."""
+    values, vectors = np.linalg.eigh(laplacian)
+    return Spectrum(np.maximum(values, 0.0), vectors)
 
 
-def rounding(values: FloatArray) -> float:
-    """Eigenvalues nearer to 0 than this can't be told from 0."""
-    return float(len(values) * np.finfo(np.float64).eps * np.abs(values).max(initial=0.0))
-
-
-def diagonal_scale(diagonal: FloatArray) -> float:
-    """The mean diagonal, by which kernels are divided so that C and κ mean the same for all; 1 if it is not positive.
-
-    >>> diagonal_scale(np.array([1.0, 3.0]))
-    2.0
-    """
-    mean = float(np.mean(diagonal))
-    return mean if mean > 0 else 1.0
-
-
-def spectrum(kernel: FloatArray) -> Spectrum:
-    """Decompose a symmetric matrix.
-
-    >>> spectrum(np.array([[0.0, 1.0], [1.0, 0.0]])).negative_share
-    0.5
-    """
-    values, vectors = eigh(kernel, driver="evd")
-    negative = values < -rounding(values)
-    return Spectrum(values[negative], vectors[:, negative], float(values[-1]), float(values[values > 0].sum()))
-
-
-def is_positive(kernel: FloatArray) -> bool:
-    """Whether a kernel is positive definite beyond doubt: far cheaper to see than its spectrum.
-
-    >>> is_positive(np.eye(3)), is_positive(-np.eye(3))
-    (True, False)
-    """
-    try:
-        cholesky(kernel, lower=True, check_finite=False)
-    except LinAlgError:
-        return False
-    return True
-
-
-def treat(kernel: FloatArray, treatment: str, known: Spectrum | None = None) -> TreatedKernel:
-    """Treat a symmetric training kernel (`proxy` starts from `clip`, and differs from it by less the larger κ is).
-
-    >>> swap = np.array([[0.0, 1.0], [1.0, 0.0]])
-    >>> treat(swap, "clip").kernel.round(3).tolist()
-    [[0.5, 0.5], [0.5, 0.5]]
-    >>> treat(swap, "clip").map_rows(np.array([[1.0, 0.0]])).round(3).tolist()
-    [[0.5, 0.5]]
-    """
-    nothing = np.empty((len(kernel), 0))
-    if treatment == "none" or (known is None and is_positive(kernel)):
-        return TreatedKernel(kernel, nothing, 0.0)
-    values, vectors = (known or spectrum(kernel))[:2]
-    if not len(values):
-        return TreatedKernel(kernel, nothing, 0.0)
-    if treatment == "shift":
-        return TreatedKernel(kernel - values[0] * np.eye(len(kernel)), nothing, 0.0)
-    factor = 2.0 if treatment == "flip" else 1.0
-    treated = kernel - (factor * values * vectors) @ vectors.T
-    return TreatedKernel((treated + treated.T) / 2, vectors, factor)
+def time_ladder(length: int) -> FloatArray:
+    """`length` log-spaced times."""
+    return np.geomspace(SHORTEST_TIME, LONGEST_TIME, length)

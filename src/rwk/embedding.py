@@ -1,0 +1,147 @@
+"""Structure embeddings: where in its graph a node is, as a row of numbers that compares across graphs.
+
+Two embeddings. The *heat signature* of a node is how much heat stays on it, over a ladder of times: no training, the
+same for every numbering of the nodes. The *attention* embedding learns left and right factors F, R that explain
+random walks of the heat kernel (symbols as in the paper):
+
+    M_t = exp(-t L), t = 1..T            walks of length t
+    Z   = walks * sum_t softmax(q)_t M_t     expected co-occurrence under attention
+    loss(F, R, q) = sum Z log(1 + exp(-F R^T)) + [A = 0] log(1 + exp(F R^T))  + |q|^2 / 2
+
+Factors learned from a random start mean nothing outside their own graph. Here they start from standardised heat
+signatures, and every step of Adam treats all nodes alike, so a renumbered graph gets the same rows, and rows of
+different graphs live in one space.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from rwk.graphs import FloatArray
+from rwk.spectrum import Spectrum, time_ladder
+from rwk.transport.compiling import compiled
+from rwk.transport.vectormath import exp_of, log_of
+
+EPOCHS: Final = 200
+LEARNING_RATES: Final = (1e-4, 1e-3, 1e-2, 1e-1)
+MOMENTUM: Final = 0.9
+SECOND_MOMENTUM: Final = 0.999
+ADAM_EPSILON: Final = 1e-8
+FLAT: Final = 1e-9  # a column that varies less carries rounding errors only
+
+
+def heat_signature(spectrum: Spectrum, dim: int) -> FloatArray:
+    """The heat signature at `dim` log-spaced times."""
+    return spectrum.heat_signature(time_ladder(dim))
+
+
+def attention_embedding(
+    spectrum: Spectrum, connected: FloatArray, *, dim: int, walk_length: int, n_walks: int
+) -> FloatArray:
+    """The attention embedding [F | R] of one graph; `connected` is 1 where an edge is, else 0."""
+    start_left, start_right = canonical_start(spectrum, dim)
+    walks = np.stack([spectrum.heat_kernel(float(t)) for t in range(1, walk_length + 1)])
+    apart = np.ascontiguousarray(connected == 0, dtype=np.float64)
+    best_loss, best = np.inf, np.concatenate([start_left, start_right], axis=1)
+    for rate in LEARNING_RATES:
+        left, right = start_left.copy(), start_right.copy()
+        loss = train_attention(walks, apart, left, right, rate, float(n_walks), EPOCHS)
+        if loss < best_loss:
+            best_loss, best = loss, np.concatenate([left, right], axis=1)
+    return best
+
+
+def canonical_start(spectrum: Spectrum, dim: int) -> tuple[FloatArray, FloatArray]:
+    """Where F and R start: standardised heat signatures at `dim` // 2 times each, alternating along one ladder."""
+    signature = spectrum.heat_signature(time_ladder(2 * (dim // 2)))
+    centred = signature - signature.mean(axis=0)
+    spread = centred.std(axis=0)
+    standard = np.divide(centred, spread, out=np.zeros_like(centred), where=spread > FLAT)
+    standard /= np.sqrt(max(dim // 2, 1))
+    return np.ascontiguousarray(standard[:, 0::2]), np.ascontiguousarray(standard[:, 1::2])
+
+
+@compiled
+def train_attention(walks: Any, apart: Any, left: Any, right: Any, rate: float, n_walks: float, epochs: int) -> float:
+    """Adam on F, R (in place) and the attention; returns the loss at the end."""
+    length, n = walks.shape[0], walks.shape[1]
+    attention = np.zeros(length)
+    moments_left = np.zeros((2, left.shape[0], left.shape[1]))
+    moments_right = np.zeros((2, left.shape[0], left.shape[1]))
+    moments_attention = np.zeros((2, length))
+    slope = np.empty((n, n))
+    occurrence = np.empty((n, n))
+    attracted = np.empty((n, n))
+    gradient_attention = np.empty(length)
+    for epoch in range(epochs):
+        loss_and_slopes(walks, apart, left, right, attention, n_walks, occurrence, attracted, slope, gradient_attention)
+        gradient_left = np.dot(slope, right)
+        gradient_right = np.dot(slope.T, left)
+        size = rate * np.sqrt(1.0 - SECOND_MOMENTUM ** (epoch + 1)) / (1.0 - MOMENTUM ** (epoch + 1))
+        _adam_step(left.ravel(), gradient_left.ravel(), moments_left.reshape((2, -1)), size)
+        _adam_step(right.ravel(), gradient_right.ravel(), moments_right.reshape((2, -1)), size)
+        _adam_step(attention, gradient_attention, moments_attention, size)
+    return loss_and_slopes(
+        walks, apart, left, right, attention, n_walks, occurrence, attracted, slope, gradient_attention
+    )
+
+
+@compiled
+def loss_and_slopes(
+    walks: Any,
+    apart: Any,
+    left: Any,
+    right: Any,
+    attention: Any,
+    n_walks: float,
+    occurrence: Any,
+    attracted: Any,
+    slope: Any,
+    gradient_attention: Any,
+) -> float:
+    """The loss; fills its derivatives by F R^T (`slope`) and by the attention logits."""
+    length, n = walks.shape[0], walks.shape[1]
+    share = np.exp(attention - attention.max())
+    share /= share.sum()
+    scores = np.dot(left, right.T)
+    loss = 0.0
+    for i in range(n):
+        for j in range(n):
+            occurrence[i, j] = 0.0
+        for t in range(length):
+            weight = n_walks * share[t]
+            for j in range(n):
+                occurrence[i, j] += weight * walks[t, i, j]
+        for j in range(n):
+            # with e = exp(-|s|): log(1 + exp(-s)) = max(-s, 0) + log(1 + e), sigmoid from the same e
+            s = scores[i, j]
+            e = exp_of(-abs(s))
+            tail = log_of(1.0 + e)
+            positive = 1.0 / (1.0 + e)
+            sigmoid = positive if s >= 0.0 else e * positive
+            attracted[i, j] = max(-s, 0.0) + tail
+            repelled = max(s, 0.0) + tail
+            loss += occurrence[i, j] * attracted[i, j] + apart[i, j] * repelled
+            slope[i, j] = apart[i, j] * sigmoid - occurrence[i, j] * (1.0 - sigmoid)
+    mean = 0.0
+    for t in range(length):
+        total = 0.0
+        for i in range(n):
+            for j in range(n):
+                total += walks[t, i, j] * attracted[i, j]
+        gradient_attention[t] = n_walks * total
+        mean += share[t] * gradient_attention[t]
+    for t in range(length):
+        gradient_attention[t] = share[t] * (gradient_attention[t] - mean) + attention[t]
+        loss += 0.5 * attention[t] * attention[t]
+    return loss
+
+
+@compiled
+def _adam_step(x: Any, gradient: Any, moments: Any, size: float) -> None:
+    for p in range(len(x)):
+        moments[0, p] = MOMENTUM * moments[0, p] + (1.0 - MOMENTUM) * gradient[p]
+        moments[1, p] = SECOND_MOMENTUM * moments[1, p] + (1.0 - SECOND_MOMENTUM) * gradient[p] * gradient[p]
+        x[p] -= size * moments[0, p] / (np.sqrt(moments[1, p]) + ADAM_EPSILON)

@@ -1,0 +1,152 @@
+"""What a node is like: Weisfeiler-Lehman colours, signals, and how signals vary around a node.
+
+Everything here works on a whole `GraphSet` at once: nodes of all graphs in one array, one block-diagonal Laplacian.
+A node's row depends on its own graph alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rwk.graphs import FloatArray, GraphSet, IntArray
+
+Colours = NDArray[np.uint64]
+
+NEIGHBOUR_SALT: Final = np.uint64(0x9E3779B97F4A7C15)
+EDGE_SALT: Final = np.uint64(0xC2B2AE3D27D4EB4F)
+DEGREE_SALT: Final = np.uint64(0x165667B19E3779F9)
+ROUND_SALT: Final = np.uint64(0xD6E8FEB86659FD93)
+VARIATION_SALT: Final = np.uint64(0xA0761D6478BD642F)
+
+
+class Signals(NamedTuple):
+    """Feature vectors of all nodes: a dense part, and a sparse part whose columns are named by keys."""
+
+    dense: FloatArray  # (V, d)
+    sparse: Any  # scipy csr_array (V, D)
+    keys: Colours  # (D,) sorted
+
+
+def wl_colours(graphs: GraphSet, rounds: int, *, edge_labels: bool = False) -> Colours:
+    """Weisfeiler-Lehman colours of rounds 0..`rounds`, shape (rounds + 1, nodes).
+
+    A colour is a 64-bit hash of a node's own colour and the multiset of its neighbours', so colours of different
+    sets of graphs, fitted or not, compare by equality. Round 0 is the node label, or the degree if there is none.
+
+    >>> from rwk.graphs import Graph, GraphSet
+    >>> path = Graph(4, np.array([[0, 1], [1, 2], [2, 3]]), node_labels=np.zeros(4, int))
+    >>> colours = wl_colours(GraphSet.from_graphs([path]), rounds=1)
+    >>> [len(set(row.tolist())) for row in colours]
+    [1, 2]
+    """
+    tail, head, edge = _both_directions(graphs)
+    n_nodes = int(graphs.node_offsets[-1])
+    if graphs.node_labels is not None:
+        colour = _mix(graphs.node_labels.astype(np.int64).view(np.uint64))
+    else:
+        colour = _mix(np.bincount(head, minlength=n_nodes).astype(np.uint64) + DEGREE_SALT)
+    marks: Any = np.uint64(0)
+    if edge_labels and graphs.edge_labels is not None:
+        marks = _mix(graphs.edge_labels.astype(np.int64).view(np.uint64) + EDGE_SALT)[edge]
+    colours = [colour]
+    for _ in range(rounds):
+        # a sum of mixed values does not depend on the order of the neighbours
+        neighbours = np.zeros(n_nodes, np.uint64)
+        np.add.at(neighbours, head, _mix((colour[tail] ^ marks) + NEIGHBOUR_SALT))
+        colour = _mix(_mix(colour) + neighbours)
+        colours.append(colour)
+    return np.stack(colours)
+
+
+def label_signals(colours: Colours) -> tuple[Any, Colours]:
+    """One-hot rows of the colours of every round: a sparse matrix and the key of each column."""
+    from scipy.sparse import csr_array
+
+    rounds, n_nodes = colours.shape
+    salts = (np.arange(rounds, dtype=np.uint64) + np.uint64(1)) * ROUND_SALT
+    keys, columns = np.unique(_mix(colours ^ salts[:, None]), return_inverse=True)
+    columns = columns.reshape(rounds, n_nodes)
+    rows = np.tile(np.arange(n_nodes), rounds)
+    one_hot = csr_array((np.ones(rounds * n_nodes), (rows, columns.ravel())), shape=(n_nodes, len(keys)))
+    one_hot.sort_indices()
+    return one_hot, keys
+
+
+def smooth_attributes(graphs: GraphSet, attributes: FloatArray, rounds: int) -> FloatArray:
+    """Attributes of rounds 0..`rounds`, side by side; a round moves each node half-way to its neighbours' mean."""
+    adjacency = block_adjacency(graphs)
+    degrees = np.asarray(adjacency.sum(axis=1)).ravel()[:, None]
+    blocks = [attributes]
+    for _ in range(rounds):
+        x = blocks[-1]
+        mean = np.divide(adjacency @ x, degrees, out=x.copy(), where=degrees > 0)
+        blocks.append(0.5 * (x + mean))
+    return np.concatenate(blocks, axis=1)
+
+
+def with_local_variation(signals: Signals, laplacian: Any, lambda_max: FloatArray, hops: int) -> Signals:
+    """Append |X - L^hops X / lambda_max| to the signals X; `lambda_max` has one entry a node, 0 without edges."""
+    from scipy.sparse import csr_array, hstack
+
+    if hops == 0:
+        return signals
+    inverse = np.divide(1.0, lambda_max, out=np.zeros_like(lambda_max), where=lambda_max > 0)
+    dense, sparse = signals.dense, signals.sparse
+    for _ in range(hops):
+        dense, sparse = laplacian @ dense, laplacian @ sparse
+    dense_variation = np.abs(signals.dense - dense * inverse[:, None])
+    sparse_variation = abs(csr_array(signals.sparse - sparse * inverse[:, None]))
+    keys = np.concatenate([signals.keys, _mix(signals.keys + VARIATION_SALT)])
+    order = np.argsort(keys, kind="stable")
+    both = csr_array(hstack([signals.sparse, sparse_variation], format="csc")[:, order])
+    both.sort_indices()
+    return Signals(np.concatenate([signals.dense, dense_variation], axis=1), both, keys[order])
+
+
+def block_adjacency(graphs: GraphSet) -> Any:
+    """The weighted adjacency matrices of all graphs as one block-diagonal sparse matrix."""
+    from scipy.sparse import csr_array
+
+    tail, head, edge = _both_directions(graphs)
+    weights = np.ones(len(graphs.edges)) if graphs.edge_weights is None else graphs.edge_weights
+    n_nodes = int(graphs.node_offsets[-1])
+    matrix = csr_array((weights[edge], (head, tail)), shape=(n_nodes, n_nodes))
+    matrix.sort_indices()
+    return matrix
+
+
+def block_laplacian(adjacency: Any, *, normalized: bool = True) -> Any:
+    """I - D^-1/2 A D^-1/2 (or D - A) of a block-diagonal A; a node of degree 0 has a zero row and column."""
+    from scipy.sparse import csr_array, diags_array
+
+    degrees = np.asarray(adjacency.sum(axis=1)).ravel()
+    if not normalized:
+        laplacian = csr_array(diags_array(degrees) - adjacency)
+    else:
+        root = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
+        scaled = diags_array(root) @ adjacency @ diags_array(root)
+        laplacian = csr_array(diags_array((degrees > 0).astype(float)) - scaled)
+    laplacian.sort_indices()
+    return laplacian
+
+
+def _both_directions(graphs: GraphSet) -> tuple[IntArray, IntArray, IntArray]:
+    """(from, to, number of the edge) for both directions of every edge, in packed node numbers."""
+    ends = graphs.edges + np.repeat(graphs.node_offsets[:-1], graphs.n_edges)[:, None]
+    edge = np.arange(len(ends))
+    return (
+        np.concatenate([ends[:, 0], ends[:, 1]]),
+        np.concatenate([ends[:, 1], ends[:, 0]]),
+        np.concatenate([edge, edge]),
+    )
+
+
+def _mix(values: Any) -> Colours:
+    """The finaliser of splitmix64: every input bit reaches every output bit; wraps around on purpose."""
+    x = np.asarray(values, np.uint64) + NEIGHBOUR_SALT
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(x ^ (x >> np.uint64(31)))

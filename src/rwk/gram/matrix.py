@@ -1,0 +1,95 @@
+"""Discrepancy matrices in memory: symmetric, one set against another, and each graph with itself."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rwk.parameters import Parameters
+from rwk.transport.pairs import Ticker, in_precision, joined, solve_pairs
+from rwk.transport.problem import GraphMeasures, PairResults
+
+Matrix = NDArray[np.float64]
+
+
+class GramHealth(NamedTuple):
+    """How the solving of many pairs went."""
+
+    n_pairs: int
+    n_not_converged: int
+    mean_iterations: float
+    seconds: float
+
+    @property
+    def pairs_per_second(self) -> float:
+        return self.n_pairs / self.seconds if self.seconds > 0 else float("inf")
+
+
+def symmetric_discrepancy(
+    measures: GraphMeasures, parameters: Parameters, *, tick: Ticker | None = None
+) -> tuple[Matrix, GramHealth]:
+    """D of all pairs of one set, exactly symmetric; debiased if the parameters say so."""
+    n = measures.n_graphs
+    rows, columns = np.triu_indices(n)
+    results, seconds = _solve(measures, np.stack([rows, columns], axis=1), parameters, tick)
+    matrix = np.empty((n, n))
+    matrix[rows, columns] = results.values
+    matrix[columns, rows] = results.values
+    if parameters.debias:
+        own = 0.5 * np.diag(matrix)
+        matrix -= own[:, None] + own[None, :]
+    return matrix, _health(results, seconds)
+
+
+def cross_discrepancy(
+    new: GraphMeasures,
+    fitted: GraphMeasures,
+    parameters: Parameters,
+    *,
+    fitted_self: Matrix | None = None,
+    tick: Ticker | None = None,
+) -> tuple[Matrix, GramHealth]:
+    """D of every graph of one set (rows) against every graph of another (columns)."""
+    rows, columns = np.indices((new.n_graphs, fitted.n_graphs)).reshape(2, -1)
+    both = joined(new, fitted)
+    pairs = np.stack([rows, columns + new.n_graphs], axis=1)
+    results, seconds = _solve(both, pairs, parameters, tick)
+    matrix = results.values.reshape(new.n_graphs, fitted.n_graphs)
+    if parameters.debias:
+        if fitted_self is None:
+            fitted_self = self_discrepancy(fitted, parameters)
+        matrix = matrix - 0.5 * (self_discrepancy(new, parameters)[:, None] + fitted_self[None, :])
+    return matrix, _health(results, seconds)
+
+
+def self_discrepancy(measures: GraphMeasures, parameters: Parameters) -> Matrix:
+    """RW(G, G) of every graph, for debiasing."""
+    numbers = np.arange(measures.n_graphs)
+    results, _ = _solve(measures, np.stack([numbers, numbers], axis=1), parameters, None)
+    return results.values
+
+
+def _solve(
+    measures: GraphMeasures, pairs: NDArray[np.int64], parameters: Parameters, tick: Ticker | None
+) -> tuple[PairResults, float]:
+    start = time.perf_counter()
+    measures = in_precision(measures, parameters.precision)
+    backend = "exact" if parameters.direction == "exact" else parameters.backend
+    results = solve_pairs(
+        measures,
+        pairs,
+        parameters.cost_weights(),
+        parameters.scg_options(),
+        backend=backend,
+        n_jobs=parameters.n_jobs,
+        tick=tick,
+    )
+    return results, time.perf_counter() - start
+
+
+def _health(results: PairResults, seconds: float) -> GramHealth:
+    mean = float(results.n_iter.mean()) if len(results.n_iter) else 0.0
+    return GramHealth(len(results.values), int((~results.converged).sum()), mean, seconds)

@@ -1,0 +1,229 @@
+"""The public verbs: align two graphs, compare many, and the kernel as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from rwk.convert import as_graphs
+from rwk.gram import cross_discrepancy, self_discrepancy, symmetric_discrepancy
+from rwk.graphs import GraphSet
+from rwk.parameters import Parameters, Scale
+from rwk.represent import represent
+from rwk.transport.pairs import Ticker, in_precision, solve_pair
+from rwk.transport.problem import GraphMeasures, PairSolution
+
+Matrix = NDArray[np.float64]
+
+
+def align(G: Any, H: Any, *, certify: bool = False, trace: bool = False, **parameters: Any) -> PairSolution:
+    """The coupling of the nodes of G and H that best carries features, neighbourhoods and structure across.
+
+    G and H are anything `as_graphs` takes that holds one graph; `parameters` are those of `rwk.Parameters`. The pair
+    itself sets the scale of the costs. `certify` adds the true Frank-Wolfe gap (needs POT), `trace` the history.
+
+    >>> import networkx as nx
+    >>> solution = align(nx.path_graph(4), nx.path_graph(4), entropy=0.02)
+    >>> solution.coupling.shape, bool(solution.converged)
+    ((4, 4), True)
+    """
+    settings = Parameters.of(parameters)
+    graphs = _joined_graphs(_single(G, "the first"), _single(H, "the second"))
+    measures, _ = represent(graphs, settings)
+    return _aligned(measures, settings, certify=certify, trace=trace)
+
+
+def pairwise_discrepancy(X: Any, Y: Any = None, *, tick: Ticker | None = None, **parameters: Any) -> Matrix:
+    """RW discrepancies of all graphs of X with all of Y (or of X): shape (len(X), len(Y)).
+
+    All graphs given set the scale of the costs together. Not a metric: RW(G, G) is positive unless `debias=True`.
+
+    >>> import networkx as nx
+    >>> D = pairwise_discrepancy([nx.path_graph(3), nx.star_graph(3), nx.cycle_graph(5)], debias=True)
+    >>> D.shape, bool((D == D.T).all()), D.diagonal().tolist()
+    ((3, 3), True, [0.0, 0.0, 0.0])
+    """
+    settings = Parameters.of(parameters)
+    first = as_graphs(X)
+    if Y is None:
+        return symmetric_discrepancy(represent(first, settings)[0], settings, tick=tick)[0]
+    second = as_graphs(Y)
+    _, scale = represent(_joined_graphs(first, second), settings)
+    rows, columns = (represent(graphs, settings, scale=scale)[0] for graphs in (first, second))
+    return cross_discrepancy(rows, columns, settings, tick=tick)[0]
+
+
+class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """The regularized Wasserstein kernel K = exp(-eta RW) between graphs, as a transformer.
+
+    `fit` learns the scales of costs and attributes from its graphs and keeps their measures; `transform` gives the
+    kernel of new graphs (rows) with the fitted ones (columns), ready for an estimator with `kernel="precomputed"`.
+    The parameters are those of `rwk.Parameters`, where each is described. Learned: `measures_`, `scale_`,
+    `n_graphs_` and, after a matrix was computed, `health_`.
+
+    >>> import networkx as nx
+    >>> kernel = RWKernel(eta=2.0)
+    >>> kernel.fit_transform([nx.path_graph(4), nx.star_graph(4)]).shape
+    (2, 2)
+    >>> kernel.transform([nx.cycle_graph(4)]).shape
+    (1, 2)
+    """
+
+    def __init__(
+        self,
+        *,
+        hops: int = 2,
+        wl_rounds: int = 3,
+        wl_edge_labels: bool = False,
+        feature_metric: str = "both",
+        hamming_weight: float = 0.5,
+        label_weight: float = 0.5,
+        attribute_rounds: int = 0,
+        embedding: str = "heat-signature",
+        embedding_dim: int | None = None,
+        walk_length: int = 5,
+        n_walks: int = 10,
+        structure: str = "shortest-path",
+        structure_metric: str = "auto",
+        laplacian: str = "normalized",
+        scale: str | Scale = "fit",
+        beta_local: float = 0.5,
+        beta_global: float = 0.5,
+        laplacian_source: float = 0.01,
+        laplacian_target: float = 0.01,
+        ridge: float = 0.01,
+        degree_weight: float = 0.01,
+        degree_prior: str = "attract",
+        entropy: float = 0.1,
+        direction: str = "sinkhorn",
+        max_iter: int = 10,
+        sinkhorn_iter: int = 20,
+        tol: float = 1e-4,
+        precision: str = "float64",
+        debias: bool = False,
+        eta: float = 1.0,
+        backend: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | None = 0,
+        variant: str | None = None,
+    ) -> None:
+        self.hops = hops
+        self.wl_rounds = wl_rounds
+        self.wl_edge_labels = wl_edge_labels
+        self.feature_metric = feature_metric
+        self.hamming_weight = hamming_weight
+        self.label_weight = label_weight
+        self.attribute_rounds = attribute_rounds
+        self.embedding = embedding
+        self.embedding_dim = embedding_dim
+        self.walk_length = walk_length
+        self.n_walks = n_walks
+        self.structure = structure
+        self.structure_metric = structure_metric
+        self.laplacian = laplacian
+        self.scale = scale
+        self.beta_local = beta_local
+        self.beta_global = beta_global
+        self.laplacian_source = laplacian_source
+        self.laplacian_target = laplacian_target
+        self.ridge = ridge
+        self.degree_weight = degree_weight
+        self.degree_prior = degree_prior
+        self.entropy = entropy
+        self.direction = direction
+        self.max_iter = max_iter
+        self.sinkhorn_iter = sinkhorn_iter
+        self.tol = tol
+        self.precision = precision
+        self.debias = debias
+        self.eta = eta
+        self.backend = backend
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.variant = variant
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Represent the graphs and learn the scales of their costs; y is ignored."""
+        settings = self._settings()
+        graphs = as_graphs(X)
+        self.measures_, self.scale_ = represent(graphs, settings)
+        self.n_graphs_ = len(graphs)
+        self._self_discrepancy: Matrix | None = None
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Matrix:
+        """Fit, and the symmetric Gram matrix of the fitted graphs."""
+        return self._kernel(self.fit(X).discrepancy())
+
+    def transform(self, X: Any) -> Matrix:
+        """Kernel values of new graphs (rows) with the fitted graphs (columns)."""
+        return self._kernel(self.discrepancy(X))
+
+    def discrepancy(self, X: Any = None, *, tick: Ticker | None = None) -> Matrix:
+        """RW discrepancies of new graphs with the fitted ones, or, without X, of the fitted graphs."""
+        check_is_fitted(self, "measures_")
+        settings = self._settings()
+        if X is None:
+            matrix, self.health_ = symmetric_discrepancy(self.measures_, settings, tick=tick)
+            return matrix
+        if settings.debias and self._self_discrepancy is None:
+            self._self_discrepancy = self_discrepancy(self.measures_, settings)
+        new = self._represent(X, settings)
+        matrix, self.health_ = cross_discrepancy(
+            new, self.measures_, settings, fitted_self=self._self_discrepancy, tick=tick
+        )
+        return matrix
+
+    def align(self, G: Any, H: Any, *, certify: bool = False, trace: bool = False) -> PairSolution:
+        """Align two graphs with the fitted scales, in the order given."""
+        check_is_fitted(self, "measures_")
+        settings = self._settings()
+        graphs = _joined_graphs(_single(G, "the first"), _single(H, "the second"))
+        return _aligned(self._represent(graphs, settings), settings, certify=certify, trace=trace)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """One column a fitted graph."""
+        check_is_fitted(self, "measures_")
+        return np.array([f"graph{i}" for i in range(self.n_graphs_)], dtype=object)
+
+    def _represent(self, X: Any, settings: Parameters) -> GraphMeasures:
+        return represent(as_graphs(X), settings, scale=self.scale_)[0]
+
+    def _settings(self) -> Parameters:
+        return Parameters.of(self.get_params(deep=False))
+
+    def _kernel(self, matrix: Matrix) -> Matrix:
+        return np.exp(-self.eta * matrix)
+
+
+def _aligned(measures: GraphMeasures, settings: Parameters, *, certify: bool, trace: bool) -> PairSolution:
+    """Solve graphs 0 and 1 of these measures as ordered, with what was asked for around it."""
+    weights, options = settings.cost_weights(), settings.scg_options()
+    backend = "exact" if settings.direction == "exact" else settings.backend
+    solved = in_precision(measures, settings.precision)
+    solution = solve_pair(solved, 0, 1, weights, options, backend=backend, trace=trace)
+    if settings.debias:
+        own = [solve_pair(solved, i, i, weights, options, backend=backend).value for i in (0, 1)]
+        bias = -0.5 * (own[0] + own[1])
+        solution = replace(solution, value=solution.value + bias, terms={**solution.terms, "debias": bias})
+    if certify:
+        from rwk.transport.exact import true_gap
+
+        solution = replace(solution, certificate=true_gap(measures, 0, 1, weights, solution.coupling))
+    return solution
+
+
+def _single(graph: Any, which: str) -> GraphSet:
+    graphs = as_graphs(graph)
+    if len(graphs) != 1:
+        raise ValueError(f"align takes one graph at a time, and {which} argument holds {len(graphs)}")
+    return graphs
+
+
+def _joined_graphs(first: GraphSet, second: GraphSet) -> GraphSet:
+    return GraphSet.from_graphs([*first, *second])

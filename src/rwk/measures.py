@@ -1,0 +1,143 @@
+"""Packing: the arrays of all graphs side by side, as the solver reads them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rwk.features import Colours, Signals
+from rwk.graphs import FloatArray, GraphSet, IntArray
+from rwk.parameters import Parameters
+from rwk.transport.problem import GraphMeasures
+
+
+class Structures(NamedTuple):
+    """What is computed graph by graph."""
+
+    lambda_max: FloatArray  # (N,)
+    embeddings: list[FloatArray]
+    signs: list[Any]
+    factors: list[FloatArray]
+    structures: list[FloatArray]
+
+
+def pack_measures(
+    graphs: GraphSet,
+    signals: Signals,
+    colours: Colours | None,
+    made: Structures,
+    matrices: tuple[Any, Any],
+    parameters: Parameters,
+) -> GraphMeasures:
+    adjacency, laplacian = matrices
+    offsets, sizes = graphs.node_offsets, graphs.sizes
+    weights = np.ones(int(offsets[-1])) if graphs.node_weights is None else graphs.node_weights.astype(np.float64)
+    weights = weights / np.repeat(np.add.reduceat(weights, offsets[:-1]), sizes)
+    columns = _columns_by_graph(signals, offsets)
+    hamming = colours is not None and parameters.feature_metric != "l2"
+    starts = np.repeat(offsets[:-1], sizes)
+    return GraphMeasures(
+        offsets=offsets,
+        weights=weights,
+        degrees=np.asarray(adjacency.sum(axis=1)).ravel(),
+        features=np.ascontiguousarray(signals.dense),
+        square_norms=np.asarray((signals.sparse**2).sum(axis=1)).ravel(),
+        **columns,
+        colours=colours if hamming and colours is not None else np.zeros((0, int(offsets[-1])), np.uint64),
+        embedding=np.concatenate(made.embeddings),
+        signs=np.concatenate(made.signs),
+        factor_offsets=_offsets([factor.size for factor in made.factors]),
+        factors=np.concatenate([factor.ravel() for factor in made.factors]),
+        structure_offsets=_offsets([cost.size for cost in made.structures]),
+        structure=np.concatenate([cost.ravel() for cost in made.structures]),
+        laplacian_offsets=laplacian.indptr.astype(np.int64),
+        laplacian_columns=laplacian.indices - np.repeat(starts, np.diff(laplacian.indptr)),
+        laplacian_values=laplacian.data.astype(np.float64),
+        hamming_cost=1.0,
+        neighbour_cost=1.0,
+    )
+
+
+def _columns_by_graph(signals: Signals, offsets: IntArray) -> dict[str, NDArray[Any]]:
+    """The sparse signals as columns of each graph: keys sorted, entries sorted by node."""
+    entries = signals.sparse.tocoo()
+    rows, columns, values = entries.row, entries.col, entries.data
+    kept = values != 0
+    rows, columns, values = rows[kept], columns[kept], values[kept]
+    graph = np.searchsorted(offsets, rows, side="right") - 1
+    order = np.lexsort((rows, columns, graph))
+    rows, columns, values, graph = rows[order], columns[order], values[order], graph[order]
+    new = np.ones(len(rows), bool)
+    new[1:] = (np.diff(columns) != 0) | (np.diff(graph) != 0)
+    starts = np.flatnonzero(new)
+    return {
+        "column_offsets": np.searchsorted(graph[starts], np.arange(len(offsets))).astype(np.int64),
+        "column_keys": signals.keys[columns[starts]],
+        "entry_offsets": np.append(starts, len(rows)).astype(np.int64),
+        "entry_rows": (rows - offsets[graph]).astype(np.int64),
+        "entry_values": values.astype(np.float64),
+    }
+
+
+def drop_weightless(measures: GraphMeasures) -> GraphMeasures:
+    """Nodes of weight 0 leave, after the whole graph was represented; 1 / (n mu) is folded into L on both sides."""
+    kept = measures.weights > 0
+    if not kept.all():
+        measures = _restricted(measures, kept)
+    spread = 1.0 / (np.repeat(measures.sizes, measures.sizes) * measures.weights)
+    rows = np.repeat(np.arange(len(spread)), np.diff(measures.laplacian_offsets))
+    starts = np.repeat(measures.offsets[:-1], measures.sizes)
+    columns = starts[rows] + measures.laplacian_columns
+    return measures._replace(laplacian_values=measures.laplacian_values * spread[rows] * spread[columns])
+
+
+def _restricted(measures: GraphMeasures, kept: NDArray[np.bool_]) -> GraphMeasures:
+    old = measures.offsets
+    sizes = np.add.reduceat(kept, old[:-1]).astype(np.int64)
+    offsets = _offsets(sizes)
+    place = np.cumsum(kept) - 1  # packed number of a kept node
+    inside = place - np.repeat(offsets[:-1], np.diff(old))
+    node_of = np.repeat(old[:-1], np.diff(old))
+
+    entry_column = np.repeat(np.arange(len(measures.column_keys)), np.diff(measures.entry_offsets))
+    entry_graph = np.repeat(np.arange(len(sizes)), np.diff(measures.column_offsets))[entry_column]
+    entry_node = old[entry_graph] + measures.entry_rows
+    entry_kept = kept[entry_node]
+
+    lap_row = np.repeat(np.arange(len(kept)), np.diff(measures.laplacian_offsets))
+    lap_column = node_of[lap_row] + measures.laplacian_columns
+    lap_kept = kept[lap_row] & kept[lap_column]
+
+    factors, structures = [], []
+    for i in range(len(sizes)):
+        mine, n = kept[old[i] : old[i + 1]], int(old[i + 1] - old[i])
+        factor = measures.factors[measures.factor_offsets[i] : measures.factor_offsets[i + 1]].reshape(n, -1)
+        cost = measures.structure[measures.structure_offsets[i] : measures.structure_offsets[i + 1]].reshape(n, n)
+        factors.append(factor[mine])
+        structures.append(cost[np.ix_(mine, mine)])
+    return measures._replace(
+        offsets=offsets,
+        weights=measures.weights[kept],
+        degrees=measures.degrees[kept],
+        features=measures.features[kept],
+        square_norms=measures.square_norms[kept],
+        entry_offsets=_offsets(np.bincount(entry_column[entry_kept], minlength=len(measures.column_keys))),
+        entry_rows=inside[entry_node[entry_kept]],
+        entry_values=measures.entry_values[entry_kept],
+        colours=np.ascontiguousarray(measures.colours[:, kept]),
+        embedding=measures.embedding[kept],
+        signs=measures.signs[kept],
+        factor_offsets=_offsets([factor.size for factor in factors]),
+        factors=np.concatenate([factor.ravel() for factor in factors]),
+        structure_offsets=_offsets([cost.size for cost in structures]),
+        structure=np.concatenate([cost.ravel() for cost in structures]),
+        laplacian_offsets=_offsets(np.bincount(lap_row[lap_kept], minlength=len(kept))[kept]),
+        laplacian_columns=inside[lap_column[lap_kept]],
+        laplacian_values=measures.laplacian_values[lap_kept],
+    )
+
+
+def _offsets(lengths: Any) -> IntArray:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

@@ -1,0 +1,141 @@
+"""From graphs to measures: everything the solver will know of each graph.
+
+`represent(graphs, parameters)` learns scales from the graphs it is given and returns them beside the measures; with
+these scales, new graphs are represented exactly as the fitted ones were. A graph's measure depends on the graph and
+the scales, never on the graphs around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from rwk.features import (
+    Colours,
+    Signals,
+    block_adjacency,
+    block_laplacian,
+    label_signals,
+    smooth_attributes,
+    with_local_variation,
+    wl_colours,
+)
+from rwk.graphs import FloatArray, GraphSet, check_graphs
+from rwk.measures import Structures, drop_weightless, pack_measures
+from rwk.parameters import Parameters, Scale
+from rwk.scaling import attribute_standard, given_scale, learned_scale, scaled
+from rwk.transport.problem import GraphMeasures
+
+Progress = Callable[[Iterable[Any], int], Iterable[Any]]
+HEAT_DIM = 16
+ATTENTION_DIM = 64
+
+
+def represent(
+    graphs: GraphSet, parameters: Parameters, *, scale: Scale | None = None, progress: Progress | None = None
+) -> tuple[GraphMeasures, Scale]:
+    """Measures of the graphs, and the scales they were made with (learned unless given).
+
+    >>> from rwk.convert import as_graphs
+    >>> measures, scale = represent(as_graphs([np.ones((3, 3)) - np.eye(3)]), Parameters())
+    >>> measures.sizes.tolist()
+    [3]
+    """
+    from threadpoolctl import threadpool_limits
+
+    check_graphs(graphs)
+    if scale is None:
+        scale = given_scale(parameters)
+    with threadpool_limits(1, "blas"):  # the same bits whatever the number of threads
+        adjacency = block_adjacency(graphs)
+        normalized = block_laplacian(adjacency)
+        local = normalized if parameters.laplacian == "normalized" else block_laplacian(adjacency, normalized=False)
+        made = _structures(graphs, normalized, parameters, progress)
+        lambda_max = np.repeat(made.lambda_max, graphs.sizes)
+        mean, deviation = attribute_standard(graphs, scale)
+        colours = _colours(graphs, parameters)
+        signals = _signals(graphs, colours, parameters, (mean, deviation))
+        signals = with_local_variation(signals, normalized, lambda_max, parameters.hops)
+    measures = pack_measures(graphs, signals, colours, made, (adjacency, local), parameters)
+    measures = drop_weightless(measures)
+    if scale is None:
+        scale = learned_scale(measures, parameters)
+        if graphs.node_attributes is not None:
+            scale |= {"attribute_mean": mean.tolist(), "attribute_std": deviation.tolist()}
+    return scaled(measures, scale, parameters), scale
+
+
+def _colours(graphs: GraphSet, parameters: Parameters) -> Colours | None:
+    """Colours, where anything is made of them: graphs with attributes and no labels have features without."""
+    hamming = parameters.feature_metric != "l2"
+    if not hamming and graphs.node_labels is None and graphs.node_attributes is not None:
+        return None
+    return wl_colours(graphs, parameters.wl_rounds, edge_labels=parameters.wl_edge_labels)
+
+
+def _signals(
+    graphs: GraphSet, colours: Colours | None, parameters: Parameters, standard: tuple[FloatArray, FloatArray]
+) -> Signals:
+    from scipy.sparse import csr_array
+
+    n_nodes = int(graphs.node_offsets[-1])
+    dense, sparse, keys = np.zeros((n_nodes, 0)), csr_array((n_nodes, 0)), np.zeros(0, np.uint64)
+    if parameters.feature_metric == "hamming":
+        return Signals(dense, sparse, keys)
+    if graphs.node_attributes is not None:
+        mean, deviation = standard
+        dense = (graphs.node_attributes - mean) / deviation
+        if parameters.attribute_rounds:
+            dense = smooth_attributes(graphs, dense, parameters.attribute_rounds)
+    # attributed graphs without labels have no one-hot part; graphs with neither have their degrees
+    if colours is not None and (graphs.node_labels is not None or graphs.node_attributes is None):
+        sparse, keys = label_signals(colours)
+    return Signals(dense, sparse, keys)
+
+
+def _structures(graphs: GraphSet, laplacian: Any, parameters: Parameters, progress: Progress | None) -> Structures:
+    from rwk.embedding import attention_embedding, heat_signature
+    from rwk.spectrum import decompose
+    from rwk.structure import narrow_factor, row_distances, signs_of, structure_cost
+
+    dim = parameters.embedding_dim or (ATTENTION_DIM if parameters.embedding == "attention" else HEAT_DIM)
+    local, everywhere = parameters.beta_local != 0, parameters.beta_global != 0
+    embedded = local or (everywhere and parameters.structure == "embedding")
+    hamming = parameters.structure_metric == "hamming" or (
+        parameters.structure_metric == "auto" and parameters.embedding == "attention"
+    )
+    made = Structures(np.zeros(len(graphs)), [], [], [], [])
+    numbers: Iterable[int] = range(len(graphs))
+    for i in progress(numbers, len(graphs)) if progress else numbers:
+        graph = graphs[i]
+        nodes = slice(graphs.node_offsets[i], graphs.node_offsets[i + 1])
+        dense = np.asarray(laplacian[nodes, nodes].toarray())
+        spectrum = decompose(dense)
+        made.lambda_max[i] = spectrum.lambda_max
+        embedding, signs = np.zeros((graph.n_nodes, 0)), np.zeros((graph.n_nodes, 0), np.int8)
+        if embedded and parameters.embedding == "attention":
+            embedding = attention_embedding(
+                spectrum,
+                np.asarray(graph.adjacency().toarray()),
+                dim=dim,
+                walk_length=parameters.walk_length,
+                n_walks=parameters.n_walks,
+            )
+        elif embedded:
+            embedding = heat_signature(spectrum, dim)
+        if embedded and hamming:
+            signs = signs_of(embedding)
+        laplacian_on = local and (parameters.laplacian_source != 0 or parameters.laplacian_target != 0)
+        made.factors.append(narrow_factor(embedding) if laplacian_on else embedding[:, :0])
+        distances = row_distances(embedding, signs) if everywhere and parameters.structure == "embedding" else None
+        cost = (
+            structure_cost(parameters.structure, graph, dense, spectrum, distances)
+            if everywhere
+            else np.zeros((graph.n_nodes, graph.n_nodes))
+        )
+        made.structures.append(cost)
+        made.embeddings.append(embedding if local and not hamming else embedding[:, :0])
+        made.signs.append(signs if local else signs[:, :0])
+    return made

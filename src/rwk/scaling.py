@@ -1,0 +1,116 @@
+"""What a representation learns from the fitted graphs: how large their costs are, so that weights mean the same.
+
+Costs of different origin are divided by their typical size over sampled pairs; labels and attributes, where a graph
+has both, are balanced before they are weighed; attributes are standardised column by column.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rwk.graphs import FloatArray, GraphError, GraphSet, IntArray
+from rwk.parameters import Parameters, Scale
+from rwk.transport.problem import GraphMeasures
+
+
+def given_scale(parameters: Parameters) -> Scale | None:
+    """The scale the user gave, if any; "none" gives one that changes nothing."""
+    if parameters.scale == "fit":
+        return None
+    given = Scale(feature=1.0, neighbourhood=1.0, structure=1.0, labels=1.0, attributes=1.0, hamming=1.0)
+    if not isinstance(parameters.scale, str):
+        given |= parameters.scale
+    return given
+
+
+def attribute_standard(graphs: GraphSet, scale: Scale | None) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation of each attribute column: given, or learned from these graphs."""
+    if graphs.node_attributes is None:
+        return np.zeros(0), np.ones(0)
+    width = graphs.node_attributes.shape[1]
+    if scale is None:
+        mean = graphs.node_attributes.mean(axis=0)
+        deviation = graphs.node_attributes.std(axis=0)
+        constant = deviation <= 1e-12 * np.maximum(np.abs(mean), 1e-300)
+        return mean, np.where(constant, 1.0, deviation)
+    mean = np.asarray(scale.get("attribute_mean", np.zeros(width)), np.float64)
+    deviation = np.asarray(scale.get("attribute_std", np.ones(width)), np.float64)
+    if len(mean) != width:
+        raise GraphError(
+            f"these graphs have {width} node attributes and the fitted graphs had {len(mean)}; give as many"
+        )
+    return mean, deviation
+
+
+def learned_scale(measures: GraphMeasures, parameters: Parameters) -> Scale:
+    """Typical size of each cost over sampled pairs."""
+    from rwk.transport.scales import mean_feature_costs, mean_neighbour_costs, sample_pairs, typical
+
+    pairs = sample_pairs(measures.n_graphs, parameters.random_state)
+    scale = Scale(feature=1.0, neighbourhood=1.0, structure=1.0, labels=1.0, attributes=1.0, hamming=1.0)
+    plain = measures._replace(colours=measures.colours[:0])
+    if measures.features.shape[1] and len(measures.column_keys):
+        scale["labels"] = typical(mean_feature_costs(plain._replace(features=plain.features[:, :0].copy()), pairs))
+        scale["attributes"] = typical(mean_feature_costs(without_sparse(plain), pairs))
+        plain = _balanced(plain, scale, parameters)
+    if plain.features.shape[1] or len(plain.column_keys):
+        scale["feature"] = typical(mean_feature_costs(plain, pairs))
+    if len(measures.colours):
+        bare = without_sparse(measures._replace(features=measures.features[:, :0].copy()))
+        scale["hamming"] = typical(mean_feature_costs(bare, pairs))
+    if measures.embedding.shape[1] or measures.signs.shape[1]:
+        scale["neighbourhood"] = typical(mean_neighbour_costs(measures, pairs))
+    if measures.structure.any():
+        scale["structure"] = typical(_mean_structures(measures, np.unique(pairs)))
+    return scale
+
+
+def _mean_structures(measures: GraphMeasures, chosen: IntArray) -> FloatArray:
+    """Mean off-diagonal |C_P| of each chosen graph that has two nodes."""
+    means = []
+    for i in chosen:
+        n = int(measures.sizes[i])
+        cost = measures.structure[measures.structure_offsets[i] : measures.structure_offsets[i + 1]].reshape(n, n)
+        if n > 1:
+            means.append((np.abs(cost).sum() - np.abs(np.diag(cost)).sum()) / (n * (n - 1)))
+    return np.array(means)
+
+
+def _balanced(measures: GraphMeasures, scale: Scale, parameters: Parameters) -> GraphMeasures:
+    """Labels and attributes, where both are, in units of their own size and weighed against each other."""
+    if not (measures.features.shape[1] and len(measures.column_keys)):
+        return measures
+    labels = np.sqrt(2.0 * parameters.label_weight) / scale["labels"]
+    attributes = np.sqrt(2.0 * (1.0 - parameters.label_weight)) / scale["attributes"]
+    return measures._replace(
+        features=measures.features * attributes,
+        entry_values=measures.entry_values * labels,
+        square_norms=measures.square_norms * labels**2,
+    )
+
+
+def scaled(measures: GraphMeasures, scale: Scale, parameters: Parameters) -> GraphMeasures:
+    """Fold the scales and the weight between the metrics into the measures."""
+    measures = _balanced(measures, scale, parameters)
+    share = {"l2": 0.0, "hamming": 1.0, "both": parameters.hamming_weight}[parameters.feature_metric]
+    unit = (1.0 - share) / scale["feature"]
+    return measures._replace(
+        features=measures.features * unit,
+        entry_values=measures.entry_values * unit,
+        square_norms=measures.square_norms * unit**2,
+        structure=measures.structure / scale["structure"],
+        hamming_cost=share / scale["hamming"],
+        neighbour_cost=1.0 / scale["neighbourhood"],
+    )
+
+
+def without_sparse(measures: GraphMeasures) -> GraphMeasures:
+    """The same measures without the sparse part of their features."""
+    return measures._replace(
+        square_norms=np.zeros_like(measures.square_norms),
+        column_offsets=np.zeros_like(measures.column_offsets),
+        column_keys=measures.column_keys[:0],
+        entry_offsets=np.zeros(1, np.int64),
+        entry_rows=measures.entry_rows[:0],
+        entry_values=measures.entry_values[:0],
+    )

@@ -1,0 +1,15 @@
+"""Solving pairs of graphs: from what is known of each graph to a coupling and its value.
+
+    problem.py    the records that travel, and the notation table
+    pairs.py      solve_pairs(): which orientation, which backend
+    threads.py    the CPU backend: chunks of pairs (chunks.py) over threads
+    cpu.py        the numbered steps of one pair, compiled; a chunk of pairs is a loop over it
+      costs.py      step 1: cost matrices of a pair
+      sinkhorn.py   step 4: the Sinkhorn direction, rounded to exact marginals
+      vectormath.py exp and log that the compiler can vectorise
+    exact.py      a backend of the same steps with an exact linear solver for step 4, and the certificate
+    scales.py     how large costs are on average
+    compiling.py  the one compile policy
+
+Imports point down this list. Nothing here knows what a graph is: `represent` makes `GraphMeasures` of graphs.
+"""

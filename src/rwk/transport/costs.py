@@ -1,0 +1,119 @@
+"""Step 1: the cost matrices of one pair, from what is packed of its two graphs.
+
+Distances are sums of squared differences, never differences of squared norms, except over sparse columns, where a
+remainder at rounding level is taken for 0: nodes with equal features are at distance 0 exactly. All of it is
+float64 whatever the precision of the solve.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from rwk.transport.compiling import compiled
+from rwk.transport.vectormath import log_of
+
+PRIOR_FLOOR: Final = 1e-6
+ROUNDING: Final = 1e-13
+
+
+@compiled
+def feature_cost(graphs: Any, a: int, b: int, out: Any, squares: Any) -> None:
+    """C_V: Euclidean distance of feature vectors, and the share of Weisfeiler-Lehman rounds that differ."""
+    i0, k0 = graphs.offsets[a], graphs.offsets[b]
+    n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
+    _squared_distances(graphs.features, i0, k0, squares)
+    _sparse_squared_distances(graphs, a, b, squares)
+    for i in range(n):
+        for k in range(m):
+            out[i, k] = np.sqrt(squares[i, k])
+    rounds = graphs.colours.shape[0]
+    if rounds:
+        one_round = graphs.hamming_cost / rounds
+        for i in range(n):
+            for r in range(rounds):
+                colour = graphs.colours[r, i0 + i]
+                for k in range(m):
+                    out[i, k] += one_round * (graphs.colours[r, k0 + k] != colour)
+
+
+@compiled
+def neighbour_cost(graphs: Any, a: int, b: int, out: Any, squares: Any) -> None:
+    """C_N: distance of structure embeddings, Euclidean or Hamming on signs."""
+    i0, k0 = graphs.offsets[a], graphs.offsets[b]
+    n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
+    width = graphs.signs.shape[1]
+    if width:
+        for i in range(n):
+            for k in range(m):
+                differ = 0
+                for c in range(width):
+                    differ += graphs.signs[i0 + i, c] != graphs.signs[k0 + k, c]
+                out[i, k] = graphs.neighbour_cost * differ / width
+        return
+    _squared_distances(graphs.embedding, i0, k0, squares)
+    for i in range(n):
+        for k in range(m):
+            out[i, k] = graphs.neighbour_cost * np.sqrt(squares[i, k])
+
+
+@compiled
+def log_degree_prior(graphs: Any, a: int, b: int, out: Any, prior: Any) -> None:
+    """log gamma': likeness of degrees, floored, as a joint distribution."""
+    i0, k0 = graphs.offsets[a], graphs.offsets[b]
+    n, m = out.shape
+    total = 0.0
+    for i in range(n):
+        d = graphs.degrees[i0 + i]
+        for k in range(m):
+            e = graphs.degrees[k0 + k]
+            # 0/0 counts as alike: both differences are 0 then
+            likeness = 1.0 - abs(d - e) / max(max(d, e), 1e-300)
+            prior[i, k] = max(likeness, PRIOR_FLOOR)
+            total += prior[i, k]
+    log_total = np.log(total)
+    for i in range(n):
+        for k in range(m):
+            out[i, k] = log_of(prior[i, k]) - log_total
+
+
+@compiled
+def _squared_distances(rows: Any, i0: int, k0: int, out: Any) -> None:
+    """Squared Euclidean distances of two runs of rows; the target's columns are made contiguous first."""
+    n, m = out.shape
+    column = np.empty(m)
+    out[:] = 0.0
+    for c in range(rows.shape[1]):
+        for k in range(m):
+            column[k] = rows[k0 + k, c]
+        for i in range(n):
+            x = rows[i0 + i, c]
+            for k in range(m):
+                out[i, k] += (x - column[k]) * (x - column[k])
+
+
+@compiled
+def _sparse_squared_distances(graphs: Any, a: int, b: int, out: Any) -> None:
+    """Adds |x|^2 + |y|^2 - 2 <x, y> over sparse columns, found by merging two sorted lists of keys."""
+    i0, k0 = graphs.offsets[a], graphs.offsets[b]
+    p, p_end = graphs.column_offsets[a], graphs.column_offsets[a + 1]
+    q, q_end = graphs.column_offsets[b], graphs.column_offsets[b + 1]
+    if p == p_end and q == q_end:
+        return
+    n, m = out.shape
+    products = np.zeros((n, m))
+    while p < p_end and q < q_end:
+        left, right = graphs.column_keys[p], graphs.column_keys[q]
+        if left == right:
+            for s in range(graphs.entry_offsets[p], graphs.entry_offsets[p + 1]):
+                i, x = graphs.entry_rows[s], graphs.entry_values[s]
+                for t in range(graphs.entry_offsets[q], graphs.entry_offsets[q + 1]):
+                    products[i, graphs.entry_rows[t]] += x * graphs.entry_values[t]
+        p += left <= right
+        q += right <= left
+    for i in range(n):
+        for k in range(m):
+            both = graphs.square_norms[i0 + i] + graphs.square_norms[k0 + k]
+            rest = both - 2.0 * products[i, k]
+            out[i, k] += rest if rest > ROUNDING * both else 0.0

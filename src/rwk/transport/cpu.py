@@ -1,0 +1,328 @@
+"""The compiled solver body: Sinkhorn conditional gradient (Algorithm 1 of the paper) for one pair of graphs.
+
+    1  costs of the pair                        5  gap, and whether to stop
+    2  start: gamma = mu nu^T and Q(gamma)      6  Q(Delta), the only products of an iteration
+    3  gradient                                 7  line search, no products
+    4  direction: Sinkhorn, rounded             8  step; at the end 9: value and terms from gamma
+
+One pair is solved with matrices of its own exact size, so a pair's arithmetic depends on the pair alone. Products
+go through BLAS, which reaches most of the machine's peak even at 16 x 16; everything else is loops over
+contiguous rows. The quadratic part of H is <Q(gamma), gamma> with one linear map
+
+    Q(X) = beta_local (lam_mu L_mu X S_nu + lam_nu S_mu X L_nu + rho/2 X) - beta_global C_mu X C_nu
+
+whose image of gamma is updated by the image of Delta. S = F F^T enters by its factor F, which is narrow, so L
+(sparse) only ever multiplies a narrow matrix from the left.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from rwk.transport.compiling import compiled
+from rwk.transport.costs import feature_cost, log_degree_prior, neighbour_cost
+from rwk.transport.sinkhorn import sinkhorn_plan
+from rwk.transport.vectormath import log_of
+
+ARMIJO: Final = 1e-4
+HALVINGS: Final = 30
+LARGEST_STEP_WITH_KL: Final = 0.99
+LEAST_MASS_64: Final = 1e-300  # inside the logarithm
+LEAST_MASS_32: Final = 1e-37
+
+
+class Pair(NamedTuple):
+    """One pair's matrices, all in the precision of the solve but the costs."""
+
+    mu: Any  # (n,)
+    nu: Any  # (m,)
+    feature: Any  # C_V (n, m)
+    neighbour: Any  # C_N, scaled (n, m)
+    fixed: Any  # the part of the gradient that gamma does not change: M + 2 beta_global c - sign lam_g log prior
+    log_prior: Any  # (n, m)
+    structure_mu: Any  # C_P (n, n)
+    structure_nu: Any  # C_P (m, m)
+    constant: float  # beta_global <c, gamma>, c = (C_mu^2 mu + C_nu^2 nu) / 2
+    factor_mu: Any  # F (n, r)
+    factor_nu: Any  # F (m, s)
+    first_mu: int  # where the rows of L_mu begin in graphs.laplacian_offsets
+    first_nu: int
+
+
+@compiled
+def load_pair(graphs: Any, a: int, b: int, weights: Any) -> Pair:
+    """Step 1: everything of a pair that stays the same through the solve."""
+    i0, k0 = graphs.offsets[a], graphs.offsets[b]
+    n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
+    real = graphs.structure.dtype.type
+    mu = graphs.weights[i0 : i0 + n].astype(graphs.structure.dtype)
+    nu = graphs.weights[k0 : k0 + m].astype(graphs.structure.dtype)
+    scratch = np.empty((n, m))
+    feature, neighbour, log_prior = np.empty((n, m)), np.zeros((n, m)), np.zeros((n, m))
+    feature_cost(graphs, a, b, feature, scratch)
+    if weights.beta_local != 0.0:
+        neighbour_cost(graphs, a, b, neighbour, scratch)
+    kl = weights.beta_global * weights.degree_weight
+    if kl != 0.0:
+        log_degree_prior(graphs, a, b, log_prior, scratch)
+    structure_mu = graphs.structure[graphs.structure_offsets[a] : graphs.structure_offsets[a + 1]].reshape((n, n))
+    structure_nu = graphs.structure[graphs.structure_offsets[b] : graphs.structure_offsets[b + 1]].reshape((m, m))
+    moment_mu, moment_nu = np.zeros(n), np.zeros(m)
+    constant = 0.0
+    if weights.beta_global != 0.0:
+        constant += _half_second_moment(structure_mu, mu, moment_mu)
+        constant += _half_second_moment(structure_nu, nu, moment_nu)
+    fixed = np.empty((n, m), graphs.structure.dtype)
+    for i in range(n):
+        for k in range(m):
+            linear = feature[i, k] + weights.beta_local * neighbour[i, k]
+            quadratic = 2.0 * weights.beta_global * (moment_mu[i] + moment_nu[k])
+            fixed[i, k] = real(linear + quadratic + kl * (1.0 - log_prior[i, k]))
+    r = (graphs.factor_offsets[a + 1] - graphs.factor_offsets[a]) // n
+    s = (graphs.factor_offsets[b + 1] - graphs.factor_offsets[b]) // m
+    factor_mu = graphs.factors[graphs.factor_offsets[a] : graphs.factor_offsets[a + 1]].reshape((n, r))
+    factor_nu = graphs.factors[graphs.factor_offsets[b] : graphs.factor_offsets[b + 1]].reshape((m, s))
+    return Pair(
+        mu, nu, feature, neighbour, fixed, log_prior, structure_mu, structure_nu,
+        weights.beta_global * constant, factor_mu, factor_nu, i0, k0,
+    )  # fmt: skip
+
+
+@compiled
+def _half_second_moment(structure: Any, weights: Any, out: Any) -> float:
+    """out = C^2 w / 2; returns <out, w>."""
+    total = 0.0
+    for i in range(len(out)):
+        half = 0.0
+        for j in range(len(out)):
+            half += 0.5 * structure[i, j] * structure[i, j] * weights[j]
+        out[i] = half
+        total += half * weights[i]
+    return total
+
+
+@compiled
+def _laplacian_times(graphs: Any, first: int, narrow: Any, out: Any) -> None:
+    """out = L narrow, with the sparse rows of one graph's L."""
+    for i in range(narrow.shape[0]):
+        for c in range(narrow.shape[1]):
+            out[i, c] = 0
+        for p in range(graphs.laplacian_offsets[first + i], graphs.laplacian_offsets[first + i + 1]):
+            j, value = graphs.laplacian_columns[p], graphs.laplacian_values[p]
+            for c in range(narrow.shape[1]):
+                out[i, c] += value * narrow[j, c]
+
+
+@compiled
+def quadratic_images(graphs: Any, pair: Pair, weights: Any, x: Any, images: Any) -> None:
+    """images[0..2] = C_mu X C_nu, L_mu X S_nu, S_mu X L_nu; those whose weight is 0 are left alone."""
+    if weights.beta_global != 0.0:
+        half = np.dot(pair.structure_mu, x)
+        np.dot(half, pair.structure_nu, images[0])
+    if weights.beta_local * weights.laplacian_source != 0.0:
+        narrow = np.dot(x, pair.factor_nu)
+        smooth = np.empty_like(narrow)
+        _laplacian_times(graphs, pair.first_mu, narrow, smooth)
+        np.dot(smooth, pair.factor_nu.T, images[1])
+    if weights.beta_local * weights.laplacian_target != 0.0:
+        narrow = np.dot(x.T, pair.factor_mu)
+        smooth = np.empty_like(narrow)
+        _laplacian_times(graphs, pair.first_nu, narrow, smooth)
+        np.dot(pair.factor_mu, smooth.T, images[2])
+
+
+@compiled
+def quadratic_map(graphs: Any, pair: Pair, weights: Any, x: Any, images: Any, out: Any) -> None:
+    """Steps 2 and 6: out = Q(x)."""
+    real = x.dtype.type
+    quadratic_images(graphs, pair, weights, x, images)
+    ridge = real(0.5 * weights.beta_local * weights.ridge)
+    structure = real(-weights.beta_global)
+    source = real(weights.beta_local * weights.laplacian_source)
+    target = real(weights.beta_local * weights.laplacian_target)
+    n, m = x.shape
+    for i in range(n):
+        for k in range(m):
+            out[i, k] = ridge * x[i, k]
+        if structure != 0.0:
+            for k in range(m):
+                out[i, k] += structure * images[0, i, k]
+        if source != 0.0:
+            for k in range(m):
+                out[i, k] += source * images[1, i, k]
+        if target != 0.0:
+            for k in range(m):
+                out[i, k] += target * images[2, i, k]
+
+
+@compiled
+def inner(x: Any, y: Any) -> float:
+    """<x, y>, summed in float64."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        for k in range(x.shape[1]):
+            total += np.float64(x[i, k]) * np.float64(y[i, k])
+    return total
+
+
+@compiled
+def logarithms(gamma: Any, log_prior: Any, logs: Any) -> float:
+    """logs = log gamma; returns KL(gamma | prior)."""
+    least = gamma.dtype.type(LEAST_MASS_32 if gamma.itemsize == 4 else LEAST_MASS_64)
+    divergence = 0.0
+    for i in range(gamma.shape[0]):
+        for k in range(gamma.shape[1]):
+            logs[i, k] = log_of(max(gamma[i, k], least))
+        for k in range(gamma.shape[1]):
+            divergence += np.float64(gamma[i, k]) * (np.float64(logs[i, k]) - log_prior[i, k])
+    return divergence
+
+
+@compiled
+def gradient(pair: Pair, kl: float, image: Any, logs: Any, out: Any) -> None:
+    """Step 3: out = M + 2 Q(gamma) + 2 beta_global c + kl (1 + log gamma - log prior)."""
+    two, weight = out.dtype.type(2.0), out.dtype.type(kl)
+    for i in range(out.shape[0]):
+        for k in range(out.shape[1]):
+            out[i, k] = pair.fixed[i, k] + two * image[i, k]
+        if kl != 0.0:
+            for k in range(out.shape[1]):
+                out[i, k] += weight * logs[i, k]
+
+
+@compiled
+def line_search(
+    pair: Pair, kl: float, current: Any, delta: Any, slope: float, curvature: float, trial: Any
+) -> tuple[float, float, float]:
+    """Step 7: the step, the change of H and the new KL; trial = (gamma, logs) holds the accepted point.
+
+    H(gamma + alpha Delta) - H(gamma) = alpha <g - KL part, Delta> + alpha^2 <Q(Delta), Delta> + kl (KL' - KL).
+    A step of 0 says that no descent was found.
+    """
+    gamma, logs, divergence = current
+    new_gamma, new_logs = trial
+    largest = LARGEST_STEP_WITH_KL if kl != 0.0 else 1.0
+    alpha = largest
+    if curvature > 0.0:
+        alpha = min(max(-slope / (2.0 * curvature), 0.0), largest)
+    kl_slope = 0.0
+    if kl != 0.0:
+        for i in range(delta.shape[0]):
+            for k in range(delta.shape[1]):
+                kl_slope += np.float64(delta[i, k]) * (1.0 + np.float64(logs[i, k]) - pair.log_prior[i, k])
+    smooth_slope = slope - kl * kl_slope
+    for _ in range(HALVINGS + 1):
+        step = delta.dtype.type(alpha)
+        for i in range(delta.shape[0]):
+            for k in range(delta.shape[1]):
+                new_gamma[i, k] = max(gamma[i, k] + step * delta[i, k], delta.dtype.type(0.0))
+        change = alpha * smooth_slope + alpha * alpha * curvature
+        new_divergence = divergence
+        if kl != 0.0:
+            new_divergence = logarithms(new_gamma, pair.log_prior, new_logs)
+            change += kl * (new_divergence - divergence)
+        if change <= ARMIJO * alpha * slope:
+            return alpha, change, new_divergence
+        alpha *= 0.5
+    return 0.0, 0.0, divergence
+
+
+@compiled
+def terms_at(graphs: Any, pair: Pair, weights: Any, gamma: Any, images: Any, terms: Any) -> float:
+    """Step 9: the seven terms of H, recomputed from gamma; returns their sum."""
+    quadratic_images(graphs, pair, weights, gamma, images)
+    kl = weights.beta_global * weights.degree_weight
+    terms[:] = 0.0
+    terms[0] = inner(gamma, pair.feature)
+    if weights.beta_local != 0.0:
+        terms[1] = weights.beta_local * inner(gamma, pair.neighbour)
+        terms[4] = 0.5 * weights.beta_local * weights.ridge * inner(gamma, gamma)
+    if weights.beta_local * weights.laplacian_source != 0.0:
+        terms[2] = weights.beta_local * weights.laplacian_source * inner(images[1], gamma)
+    if weights.beta_local * weights.laplacian_target != 0.0:
+        terms[3] = weights.beta_local * weights.laplacian_target * inner(images[2], gamma)
+    if weights.beta_global != 0.0:
+        terms[5] = pair.constant - weights.beta_global * inner(images[0], gamma)
+    if kl != 0.0:
+        logs = np.empty_like(gamma)
+        terms[6] = kl * logarithms(gamma, pair.log_prior, logs)
+    total = 0.0
+    for t in range(len(terms)):
+        total += terms[t]
+    return total
+
+
+@compiled
+def solve_pair(
+    graphs: Any, a: int, b: int, weights: Any, options: Any, terms: Any, trace: Any
+) -> tuple[Any, float, int, float, bool]:
+    """The whole of Algorithm 1 for graphs a (source) and b (target).
+
+    Returns gamma, the value, iterations, the last gap and whether it reached the tolerance; fills `terms`, and
+    `trace` with (objective, gap) before each iteration where it has room.
+    """
+    pair = load_pair(graphs, a, b, weights)  # 1
+    n, m = pair.fixed.shape
+    kl = weights.beta_global * weights.degree_weight
+    real = pair.fixed.dtype
+    gamma, logs = np.empty((n, m), real), np.zeros((n, m), real)
+    trial, trial_logs = np.empty((n, m), real), np.zeros((n, m), real)
+    image, delta_image = np.empty((n, m), real), np.empty((n, m), real)
+    delta, g = np.empty((n, m), real), np.empty((n, m), real)
+    images = np.empty((3, n, m), real)
+
+    for i in range(n):  # 2
+        for k in range(m):
+            gamma[i, k] = pair.mu[i] * pair.nu[k]
+    quadratic_map(graphs, pair, weights, gamma, images, image)
+    divergence = logarithms(gamma, pair.log_prior, logs) if kl != 0.0 else 0.0
+    objective = 0.0
+    if len(trace):
+        objective = terms_at(graphs, pair, weights, gamma, images, terms)
+
+    gap, converged, n_iter = np.inf, False, 0
+    for iteration in range(options.max_iter):
+        gradient(pair, kl, image, logs, g)  # 3
+        sinkhorn_plan(g, pair.mu, pair.nu, options.entropy, options.sinkhorn_iter, delta)  # 4
+        for i in range(n):
+            for k in range(m):
+                delta[i, k] -= gamma[i, k]
+        slope = inner(delta, g)  # 5
+        gap = -slope
+        if iteration < len(trace):
+            trace[iteration, 0], trace[iteration, 1] = objective, gap
+        if gap <= options.tol:
+            converged = True
+            break
+        quadratic_map(graphs, pair, weights, delta, images, delta_image)  # 6
+        curvature = inner(delta, delta_image)
+        alpha, change, divergence = line_search(  # 7
+            pair, kl, (gamma, logs, divergence), delta, slope, curvature, (trial, trial_logs)
+        )
+        if alpha == 0.0:
+            break
+        gamma, trial = trial, gamma  # 8
+        logs, trial_logs = trial_logs, logs
+        step = real.type(alpha)
+        for i in range(n):
+            for k in range(m):
+                image[i, k] += step * delta_image[i, k]
+        objective += change
+        n_iter = iteration + 1
+
+    value = terms_at(graphs, pair, weights, gamma, images, terms)  # 9
+    return gamma, value, n_iter, gap, converged
+
+
+@compiled
+def solve_chunk(graphs: Any, pairs: Any, weights: Any, options: Any, results: Any) -> None:
+    """Many pairs, one after the other; results are values, n_iter, gaps, converged."""
+    values, n_iter, gaps, converged = results
+    terms = np.empty(7)
+    trace = np.empty((0, 2))
+    for p in range(len(pairs)):
+        _, values[p], n_iter[p], gaps[p], converged[p] = solve_pair(
+            graphs, pairs[p, 0], pairs[p, 1], weights, options, terms, trace
+        )

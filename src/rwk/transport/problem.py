@@ -1,0 +1,168 @@
+"""Records of the transport problem.
+
+Notation, here and in the solver bodies (source graph G with n nodes, target graph H with m):
+
+    mu, nu      node weights                           (n,), (m,)
+    gamma       coupling                               (n, m)
+    C_V         cost of features                       (n, m)
+    C_N         cost of structure embeddings           (n, m)
+    M           C_V + beta_local C_N                   (n, m)
+    C_P         pairwise structure inside a graph      (n, n) or (m, m)
+    L           Laplacian, node weights folded in      sparse (n, n) or (m, m)
+    E, S, F     structure embedding, S = E E^T = F F^T (n, k), (n, n), (n, r)
+    prior       degree prior gamma'                    (n, m)
+    g           gradient of the objective              (n, m)
+    Q(gamma)    the linear map with H's quadratic part <Q(gamma), gamma>
+    lam         entropy of the Sinkhorn step
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+# A change of any rule that changes values raises this number.
+SOLVER_VERSION: Final = 1
+
+TERM_NAMES: Final = (
+    "feature",
+    "neighbourhood",
+    "laplacian_source",
+    "laplacian_target",
+    "ridge",
+    "gromov_wasserstein",
+    "degree_prior",
+)
+
+
+class BackendError(RuntimeError):
+    """A backend or solver that was asked for and is not there."""
+
+
+class CostWeights(NamedTuple):
+    """The model: weights of the terms. A negative `degree_weight` is the printed sign ("repel")."""
+
+    beta_local: float
+    beta_global: float
+    laplacian_source: float
+    laplacian_target: float
+    ridge: float
+    degree_weight: float
+
+
+class ScgOptions(NamedTuple):
+    """The solver: Sinkhorn conditional gradient."""
+
+    entropy: float
+    max_iter: int
+    sinkhorn_iter: int
+    tol: float
+
+
+class GraphMeasures(NamedTuple):
+    """All the solver knows of many graphs, packed; graph i owns nodes `offsets[i]:offsets[i + 1]`.
+
+    Every scale is folded in: features and structure are divided by theirs, `hamming_cost` is what a full mismatch
+    of colours costs, `neighbour_cost` what one unit of embedding distance costs. Sparse features are kept by
+    column, each column named by a 64-bit key that means the same in every set of graphs.
+    """
+
+    offsets: NDArray[np.int64]  # (N + 1,)
+    weights: NDArray[Any]  # (V,)
+    degrees: NDArray[Any]  # (V,)
+    features: NDArray[Any]  # (V, d) dense part of the feature vectors
+    square_norms: NDArray[Any]  # (V,) of the sparse part
+    column_offsets: NDArray[np.int64]  # (N + 1,) sparse columns of each graph
+    column_keys: NDArray[np.uint64]  # sorted inside each graph
+    entry_offsets: NDArray[np.int64]  # (columns + 1,)
+    entry_rows: NDArray[np.int64]  # node inside its graph
+    entry_values: NDArray[Any]
+    colours: NDArray[np.uint64]  # (rounds, V), no rounds without a Hamming part
+    embedding: NDArray[Any]  # (V, k) for a Euclidean C_N, else (V, 0)
+    signs: NDArray[np.int8]  # (V, k) for a Hamming C_N, else (V, 0)
+    factor_offsets: NDArray[np.int64]  # (N + 1,)
+    factors: NDArray[Any]  # F of each graph (n, r), F F^T = S, row after row
+    structure_offsets: NDArray[np.int64]  # (N + 1,)
+    structure: NDArray[Any]  # C_P of each graph (n, n), row after row
+    laplacian_offsets: NDArray[np.int64]  # (V + 1,) rows of the sparse L
+    laplacian_columns: NDArray[np.int64]
+    laplacian_values: NDArray[Any]
+    hamming_cost: float
+    neighbour_cost: float
+
+    @property
+    def n_graphs(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        return np.diff(self.offsets)
+
+
+class PairResults(NamedTuple):
+    """Values and health of many pairs, in the order of the pairs."""
+
+    values: NDArray[np.float64]
+    n_iter: NDArray[np.int32]
+    gaps: NDArray[np.float64]
+    converged: NDArray[np.bool_]
+
+    @classmethod
+    def empty(cls, n_pairs: int) -> PairResults:
+        """Room for the results of so many pairs."""
+        return cls(np.empty(n_pairs), np.empty(n_pairs, np.int32), np.empty(n_pairs), np.empty(n_pairs, np.bool_))
+
+    def put(self, places: NDArray[np.int64], part: PairResults) -> None:
+        """Copy the results of some pairs to their places."""
+        self.values[places], self.n_iter[places] = part.values, part.n_iter
+        self.gaps[places], self.converged[places] = part.gaps, part.converged
+
+
+@dataclass(frozen=True, slots=True)
+class PairSolution:
+    """The answer for one pair: how alike two graphs are, and which node goes to which.
+
+    `value` is the objective at `coupling`, and `terms` add up to it. `gap` is the entropic gap <gamma - gamma_hat, g>
+    of the last iteration and `converged` says whether it fell to the tolerance; that is not stationarity.
+    `certificate` is the true Frank-Wolfe gap and `history` (objective, gap) before each iteration, when asked for.
+    """
+
+    value: float
+    terms: dict[str, float]
+    coupling: NDArray[np.float64]
+    n_iter: int
+    gap: float
+    converged: bool
+    certificate: float | None = None
+    history: NDArray[np.float64] | None = None
+
+    def matching(self) -> NDArray[np.int64]:
+        """For each node of the smaller graph the node it sends most mass to, one to one: rows (source, target)."""
+        from scipy.optimize import linear_sum_assignment
+
+        return np.stack(linear_sum_assignment(-self.coupling), axis=1)
+
+    def __repr__(self) -> str:
+        state = "converged" if self.converged else "not converged"
+        n, m = self.coupling.shape
+        return f"PairSolution(value={self.value:.6g}, {n}x{m} nodes, {self.n_iter} iterations, {state})"
+
+
+def make_solution(
+    gamma: NDArray[Any], terms: NDArray[np.float64], *, n_iter: int, gap: float, converged: bool, history: Any = None
+) -> PairSolution:
+    """A `PairSolution` whose value is the sum of its terms."""
+    named = {name: float(term) for name, term in zip(TERM_NAMES, terms, strict=True)}
+    known = None if history is None or not len(history) else history[np.isfinite(history[:, 1])]
+    return PairSolution(
+        value=float(sum(named.values())),
+        terms=named,
+        coupling=np.asarray(gamma, np.float64),
+        n_iter=int(n_iter),
+        gap=float(gap),
+        converged=bool(converged),
+        history=known,
+    )

@@ -1,0 +1,60 @@
+"""How large the costs of sampled pairs are on average, so that weights mean the same on every set of graphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rwk.transport.compiling import compiled
+from rwk.transport.costs import feature_cost, neighbour_cost
+from rwk.transport.problem import GraphMeasures
+
+N_PAIRS = 256
+
+
+def sample_pairs(n_graphs: int, random_state: int | None) -> NDArray[np.int64]:
+    """Pairs of different graphs, all of them if they are few; a single graph is paired with itself."""
+    if n_graphs == 1:
+        return np.zeros((1, 2), np.int64)
+    total = n_graphs * (n_graphs - 1) // 2
+    if total <= N_PAIRS:
+        return np.stack(np.triu_indices(n_graphs, 1), axis=1).astype(np.int64)
+    rng = np.random.default_rng(random_state)
+    first = rng.integers(0, n_graphs, N_PAIRS)
+    second = (first + rng.integers(1, n_graphs, N_PAIRS)) % n_graphs
+    return np.stack([first, second], axis=1).astype(np.int64)
+
+
+def typical(means: NDArray[np.float64]) -> float:
+    """A robust mean: the median, or the mean where more than half are 0; 1 where all are."""
+    for candidate in (np.median(means), np.mean(means)) if len(means) else ():
+        if candidate > 0 and np.isfinite(candidate):
+            return float(candidate)
+    return 1.0
+
+
+def mean_feature_costs(graphs: GraphMeasures, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Mean of C_V for each pair."""
+    return np.asarray(_means(graphs, pairs, True))
+
+
+def mean_neighbour_costs(graphs: GraphMeasures, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Mean of C_N for each pair."""
+    return np.asarray(_means(graphs, pairs, False))
+
+
+@compiled
+def _means(graphs: Any, pairs: Any, of_features: bool) -> Any:
+    out = np.empty(len(pairs))
+    for p in range(len(pairs)):
+        a, b = pairs[p, 0], pairs[p, 1]
+        n, m = graphs.offsets[a + 1] - graphs.offsets[a], graphs.offsets[b + 1] - graphs.offsets[b]
+        cost, scratch = np.empty((n, m)), np.empty((n, m))
+        if of_features:
+            feature_cost(graphs, a, b, cost, scratch)
+        else:
+            neighbour_cost(graphs, a, b, cost, scratch)
+        out[p] = cost.mean()
+    return out

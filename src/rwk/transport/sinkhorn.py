@@ -1,0 +1,158 @@
+"""Step 4: the Sinkhorn direction of one pair, rounded to exact marginals.
+
+Starting from u = 1, each round sets v, then u, on the kernel exp(-(g - min g) / lam). Where that kernel would
+underflow, the same rounds run on logarithms.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from rwk.transport.compiling import compiled
+from rwk.transport.vectormath import exp_of, log_of
+
+# Largest (max g - min g) / lam for which products of a kernel entry and two scalings stay normal numbers.
+PLAIN_SPREAD_64: Final = 300.0
+PLAIN_SPREAD_32: Final = 36.0
+TINY_64: Final = 1e-300
+TINY_32: Final = 1e-36
+
+
+@compiled
+def sinkhorn_plan(g: Any, mu: Any, nu: Any, lam: float, rounds: int, plan: Any) -> None:
+    """Fill `plan` with the coupling that `rounds` Sinkhorn rounds find for cost g, marginals exact."""
+    n, m = g.shape
+    real = g.dtype.type
+    low, high = g[0, 0], g[0, 0]
+    for i in range(n):
+        for k in range(m):
+            low = min(low, g[i, k])
+            high = max(high, g[i, k])
+    single = g.itemsize == 4
+    if (high - low) <= lam * (PLAIN_SPREAD_32 if single else PLAIN_SPREAD_64):
+        inverse = real(1.0 / lam)
+        for i in range(n):
+            for k in range(m):
+                plan[i, k] = exp_of((low - g[i, k]) * inverse)
+        _scale_plain(plan, mu, nu, rounds, real(TINY_32 if single else TINY_64))
+    else:
+        _scale_logarithms(g, mu, nu, lam, rounds, plan)
+    round_to_marginals(plan, mu, nu)
+
+
+@compiled
+def _scale_plain(kernel: Any, mu: Any, nu: Any, rounds: int, tiny: Any) -> None:
+    """Overwrite a kernel K by diag(u) K diag(v).
+
+    One pass over K serves a round: as soon as the u of four rows are known, they are added to the sums K^T u that
+    the next round's v divides by.
+    """
+    n, m = kernel.shape
+    zero = kernel.dtype.type(0)
+    u = np.ones(n, kernel.dtype)
+    v = np.empty(m, kernel.dtype)
+    sums = np.zeros(m, kernel.dtype)  # K^T u
+    for i in range(n):
+        for k in range(m):
+            sums[k] += kernel[i, k]
+    for _ in range(rounds):
+        for k in range(m):
+            v[k] = nu[k] / max(sums[k], tiny)
+            sums[k] = zero
+        i = 0
+        while i + 4 <= n:
+            s0, s1, s2, s3 = zero, zero, zero, zero
+            for k in range(m):
+                s0 += kernel[i, k] * v[k]
+                s1 += kernel[i + 1, k] * v[k]
+                s2 += kernel[i + 2, k] * v[k]
+                s3 += kernel[i + 3, k] * v[k]
+            s0, s1 = mu[i] / max(s0, tiny), mu[i + 1] / max(s1, tiny)
+            s2, s3 = mu[i + 2] / max(s2, tiny), mu[i + 3] / max(s3, tiny)
+            u[i], u[i + 1], u[i + 2], u[i + 3] = s0, s1, s2, s3
+            for k in range(m):
+                sums[k] += s0 * kernel[i, k] + s1 * kernel[i + 1, k] + s2 * kernel[i + 2, k] + s3 * kernel[i + 3, k]
+            i += 4
+        while i < n:
+            s = zero
+            for k in range(m):
+                s += kernel[i, k] * v[k]
+            s = mu[i] / max(s, tiny)
+            u[i] = s
+            for k in range(m):
+                sums[k] += s * kernel[i, k]
+            i += 1
+    for i in range(n):
+        for k in range(m):
+            kernel[i, k] = u[i] * kernel[i, k] * v[k]
+
+
+@compiled
+def _scale_logarithms(g: Any, mu: Any, nu: Any, lam: float, rounds: int, plan: Any) -> None:
+    """The same rounds on log u and log v, in float64."""
+    n, m = g.shape
+    log_u, log_v = np.zeros(n), np.empty(m)
+    logs = np.empty((n, m))
+    for i in range(n):
+        for k in range(m):
+            logs[i, k] = -np.float64(g[i, k]) / lam
+    peaks, sums = np.empty(m), np.empty(m)
+    for _ in range(rounds):
+        peaks[:] = -np.inf
+        sums[:] = 0.0
+        for i in range(n):
+            for k in range(m):
+                peaks[k] = max(peaks[k], logs[i, k] + log_u[i])
+        for i in range(n):
+            for k in range(m):
+                sums[k] += exp_of(logs[i, k] + log_u[i] - peaks[k])
+        for k in range(m):
+            log_v[k] = np.log(np.float64(nu[k])) - peaks[k] - log_of(sums[k])
+        for i in range(n):
+            peak = -np.inf
+            for k in range(m):
+                peak = max(peak, logs[i, k] + log_v[k])
+            total = 0.0
+            for k in range(m):
+                total += exp_of(logs[i, k] + log_v[k] - peak)
+            log_u[i] = np.log(np.float64(mu[i])) - peak - np.log(total)
+    for i in range(n):
+        for k in range(m):
+            plan[i, k] = np.exp(log_u[i] + logs[i, k] + log_v[k])
+
+
+@compiled
+def round_to_marginals(plan: Any, mu: Any, nu: Any) -> None:
+    """Shrink rows, then columns, that carry too much, and spread what is missing as a rank-one plan."""
+    n, m = plan.shape
+    missing_rows = np.empty(n)
+    missing_columns = np.zeros(m)
+    columns = np.zeros(m)
+    for i in range(n):
+        total = 0.0
+        for k in range(m):
+            total += plan[i, k]
+        shrink = plan.dtype.type(mu[i] / total) if total > mu[i] else plan.dtype.type(1.0)
+        for k in range(m):
+            plan[i, k] *= shrink
+            columns[k] += plan[i, k]
+    for k in range(m):
+        columns[k] = nu[k] / columns[k] if columns[k] > nu[k] else 1.0
+    missing = 0.0
+    for i in range(n):
+        total = 0.0
+        for k in range(m):
+            plan[i, k] *= columns[k]
+            total += plan[i, k]
+            missing_columns[k] += plan[i, k]
+        missing_rows[i] = max(mu[i] - total, 0.0)
+        missing += missing_rows[i]
+    if missing <= 0.0:
+        return
+    for k in range(m):
+        missing_columns[k] = max(nu[k] - missing_columns[k], 0.0) / missing
+    for i in range(n):
+        for k in range(m):
+            plan[i, k] += missing_rows[i] * missing_columns[k]
