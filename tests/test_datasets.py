@@ -193,6 +193,25 @@ def test_files_at_the_top_of_a_zip(tmp_path: Path) -> None:
     assert_same(load_dataset(path), load_dataset(tmp_path / "flat.zip"))
 
 
+def test_the_layout_of_pyg(tmp_path: Path) -> None:
+    folder(tmp_path / "TWO", "raw").rename(tmp_path / "files")
+    folder(tmp_path / "in").rename(tmp_path / "TWO" / "raw")
+    assert load_dataset("two", root=tmp_path).name == "TWO"
+
+
+def test_twins_that_macos_adds_are_ignored(tmp_path: Path) -> None:
+    archive = zipped(folder(tmp_path))
+    with zipfile.ZipFile(archive, "a") as stream:
+        stream.writestr("__MACOSX/TWO/._TWO_A.txt", b"\x00\x05")
+    assert len(load_dataset(archive)) == 2
+
+
+def test_another_folder_of_that_name_is_passed_by(tmp_path: Path) -> None:
+    pytest.importorskip("grakel")
+    (tmp_path / "MUTAG").mkdir()
+    assert len(load_dataset("MUTAG", root=tmp_path, download=False)) == 188
+
+
 @pytest.mark.parametrize(
     "write",
     [
@@ -329,7 +348,7 @@ def test_a_zip_with_a_flipped_byte(tmp_path: Path) -> None:
     at = content.index(b"1, 2\n2, 1")
     content[at] = ord("4")
     archive.write_bytes(bytes(content))
-    with pytest.raises(GraphError, match=r"TWO/TWO_A.txt can't be unpacked .*CRC.*; get the zip again"):
+    with pytest.raises(GraphError, match=r"TWO/TWO_A.txt can't be read .*CRC.*; get the set again"):
         load_dataset(archive)
 
 

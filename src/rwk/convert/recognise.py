@@ -66,16 +66,18 @@ def as_graphs(
     >>> as_graphs((np.array([[0, 1], [1, 0]]), ["C", "O"]))
     GraphSet('graphs', 1 graphs, 2-2 nodes; node_labels)
     """
+    notes = Notes()
     graphs = _whole_set(data)
     if graphs is None:
         names = Names(node_label, node_attributes, edge_weight, edge_label, edge_attributes)
-        notes = Notes()
         items = _items(data)
-        graphs = GraphSet.from_graphs(_convert(items, names, notes), targets=_own_targets(items))
-        notes.say(len(items), stacklevel=2)
+        name = Path(data).stem if isinstance(data, str | Path) and _exists(data) else "graphs"
+        graphs = GraphSet.from_graphs(_convert(items, names, notes), targets=_own_targets(items), name=name)
     if targets is not None:
         graphs = replace(graphs, targets=_as_targets(targets, len(graphs)))
-    return check_graphs(graphs)
+    check_graphs(graphs)
+    notes.say(len(graphs), stacklevel=2)
+    return graphs
 
 
 def _whole_set(data: Any) -> GraphSet | None:

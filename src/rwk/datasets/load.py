@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rwk.datasets import catalogue
 from rwk.datasets.cache import cache_folder, content_checksum, read_cached, write_cached
-from rwk.datasets.source import find_source
+from rwk.datasets.source import find_source, tu_place
 from rwk.datasets.tu import read_tu
 from rwk.graphs import GraphError, GraphSet
 
@@ -75,7 +75,7 @@ def _places(root: str | Path | None) -> Iterator[tuple[str, Path]]:
     """Every folder and zip that could be a set, with its plain name, nearest first."""
     for folder in _folders(root):
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if path.is_dir() or path.suffix == ".zip":
+            if not path.name.startswith(".") and tu_place(path) is not None:
                 yield catalogue.plain(path.name.removesuffix(".zip")), path
 
 

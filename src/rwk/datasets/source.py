@@ -25,7 +25,7 @@ PARTS = (
 )
 MAX_BYTES = 4 * 2**30  # of text in one set; the largest benchmark sets have a tenth of that
 
-_ZIP_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, NotImplementedError)
+_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, NotImplementedError)
 
 
 @dataclass(frozen=True)
@@ -39,25 +39,31 @@ class Source:
 
     @contextmanager
     def open(self, part: str) -> Iterator[IO[bytes]]:
-        """The bytes of one part; damage in a zip is told as a `GraphError`."""
-        if self.path.is_dir():
-            with open(self.path / self.files[part], "rb") as stream:
-                yield stream
-            return
+        """The bytes of one part; damage is told as a `GraphError`."""
         try:
-            with zipfile.ZipFile(self.path) as archive, archive.open(self.files[part]) as stream:
-                yield stream
-        except _ZIP_DAMAGE as error:
-            raise GraphError(
-                f"{self.path}: {self.files[part]} can't be unpacked ({error}); get the zip again"
-            ) from error
+            if self.path.is_dir():
+                with open(self.path / self.files[part], "rb") as stream:
+                    yield stream
+            else:
+                with zipfile.ZipFile(self.path) as archive, archive.open(self.files[part]) as stream:
+                    yield stream
+        except _DAMAGE as error:
+            raise GraphError(f"{self.path}: {self.files[part]} can't be read ({error}); get the set again") from error
 
     def file_name(self, part: str) -> str:
         return PurePosixPath(self.files.get(part, f"{self.name}_{part}.txt")).name
 
 
+def tu_place(path: Path) -> Path | None:
+    """Where the files of a set are: a zip, a folder, or its subfolder `raw` as PyG leaves it; None if nowhere."""
+    if path.suffix == ".zip" and path.is_file():
+        return path
+    return next((place for place in (path, path / "raw") if any(place.glob("*_A.txt"))), None)
+
+
 def find_source(path: Path) -> Source:
     """Look at a folder or zip and say what it holds, or raise a `GraphError`."""
+    path = tu_place(path) or path
     if path.is_dir():
         entries = {p.name: p.stat() for p in path.iterdir() if p.name.endswith(".txt") and p.is_file()}
         stamp = ";".join(f"{n}:{s.st_size}:{s.st_mtime_ns}" for n, s in sorted(entries.items()))
@@ -87,6 +93,8 @@ def _checked_members(path: Path) -> list[str]:
 
 
 def _source(path: Path, files: list[str], stamp: str) -> Source:
+    hidden = "._"  # macOS puts such a twin beside every file
+    files = [file for file in files if not PurePosixPath(file).name.startswith(hidden)]
     names = {PurePosixPath(file).name.removesuffix("_A.txt"): file for file in files if file.endswith("_A.txt")}
     stem = path.name.removesuffix(".zip")
     if not names:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from rwk.graphs import GraphSet
+from rwk.graphs import GraphError, GraphSet
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class DatasetStatistics:
 
     name: str
     n_graphs: int
-    classes: dict[int, int] | None  # class -> number of graphs
+    classes: dict[Any, int] | None  # class -> number of graphs
     mean_nodes: float
     mean_edges: float
     min_nodes: int
@@ -65,6 +66,8 @@ def dataset_statistics(graphs: GraphSet) -> DatasetStatistics:
     >>> round(dataset_statistics(load_dataset("MUTAG")).mean_edges, 2)
     19.79
     """
+    if not len(graphs):
+        raise GraphError(f"{graphs.name}: there is no graph in it; give at least one")
     loops = 0 if graphs.n_self_loops is None else int(graphs.n_self_loops.sum())
     isolated, disconnected = _connectivity(graphs)
     return DatasetStatistics(
@@ -84,7 +87,7 @@ def dataset_statistics(graphs: GraphSet) -> DatasetStatistics:
     )
 
 
-def _class_counts(graphs: GraphSet) -> dict[int, int] | None:
+def _class_counts(graphs: GraphSet) -> dict[Any, int] | None:
     targets = graphs.targets
     if targets is None or targets.ndim > 1 or targets.dtype.kind == "f":
         return None
