@@ -20,6 +20,8 @@ def structure_cost(
     if kind == "shortest-path":
         return path_lengths(graph, None)
     if kind == "edge-distance":
+        if graph.node_distances is not None:
+            return graph.node_distances
         if graph.n_edges and graph.edge_attributes is None:
             raise GraphError("structure='edge-distance' needs edge attributes, the first being the distance")
         return path_lengths(graph, None if graph.edge_attributes is None else graph.edge_attributes[:, 0])
