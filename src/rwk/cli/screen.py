@@ -1,0 +1,88 @@
+"""What the commands show: tables, progress with an estimate of the time left, and what a run will cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from rwk.parameters import Parameters
+    from rwk.transport.chunks import Ticker
+    from rwk.transport.problem import GraphMeasures
+
+console = Console()
+errors = Console(stderr=True, highlight=False)
+
+
+@contextmanager
+def progress_bar(title: str, total: int, unit: str = "pairs") -> Iterator[Ticker]:
+    """A bar with rate and time left; yields the function that moves it."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text(f"{speed:,.0f} {unit}/s" if speed else "", style="cyan")
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Rate(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=errors) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda done: bar.advance(task, done)
+
+
+def table_of(title: str, rows: list[Mapping[str, str]]) -> Table:
+    """Rows of text by column title as a table."""
+    table = Table(title=title, title_justify="left")
+    for column in rows[0]:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*row.values())
+    return table
+
+
+def say_cost(measures: GraphMeasures, parameters: Parameters, n_pairs: int) -> None:
+    """Say before a long run how many pairs, how long and how much memory, from a measured sample."""
+    from rwk.gram import estimate_cost
+
+    cost = estimate_cost(measures, parameters, n_pairs)
+    errors.print(
+        f"{n_pairs:,} pairs on {cost.backend}: about {duration(cost.seconds)}, {cost.bytes / 2**20:,.0f} MB of memory"
+    )
+
+
+def duration(seconds: float) -> str:
+    """A time a person reads at a glance.
+
+    >>> duration(0.4), duration(75), duration(7300)
+    ('under a second', '1 min 15 s', '2 h 2 min')
+    """
+    if seconds < 1:
+        return "under a second"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -1,0 +1,43 @@
+"""Named grids: which settings are solved, and what is searched on their matrices.
+
+One grid serves every dataset of a kind; none was shaped to one dataset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from rwk.experiment.search import Grid
+
+ETAS: Final = (0.03125, 0.125, 0.5, 1.0, 2.0, 8.0, 32.0)
+COSTS: Final = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
+
+# name of the grid -> settings (what differs from the defaults)
+SETTINGS: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
+    "quick": {"default": {}},
+    "paper": {
+        "l2": {"feature_metric": "l2", "wl_rounds": 2},
+        "both": {"feature_metric": "both"},
+        "strong-global": {"beta_global": 1.0},
+        "weak": {"beta_local": 0.1, "beta_global": 0.1},
+    },
+    "full": {
+        "l2": {"feature_metric": "l2", "wl_rounds": 2},
+        "both": {"feature_metric": "both"},
+        "hamming": {"feature_metric": "hamming"},
+        "strong-global": {"beta_global": 1.0},
+        "weak": {"beta_local": 0.1, "beta_global": 0.1},
+        "embedding": {"structure": "embedding"},
+        "debiased": {"debias": True},
+    },
+}
+
+
+def search_grid(name: str) -> Grid:
+    """What is searched on the matrices of a named grid.
+
+    >>> len(search_grid("quick").eta)
+    7
+    """
+    return Grid(eta=ETAS, C=COSTS, combine="sum" if len(SETTINGS[name]) > 1 else "none")

@@ -1,0 +1,158 @@
+"""One run: graphs, a few settings, a matrix for each, an honest accuracy, and a folder that says how it came about.
+
+A run's folder holds `run.json` (what was done and what came out), `records.jsonl` (one line a fold) and
+`gram.npz` (the matrix of the first setting). A run that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rwk import __version__
+from rwk.datasets import dataset_statistics
+from rwk.experiment import Experiment, Folds, Grid, nested_cv
+from rwk.files import save_gram, write_json
+from rwk.gram import GramHealth, symmetric_discrepancy
+from rwk.graphs import GraphError, GraphSet
+from rwk.parameters import Parameters
+from rwk.represent import represent
+from rwk.transport.chunks import Ticker
+from rwk.transport.problem import SOLVER_VERSION
+
+# title and number of pairs -> a context that yields the ticker
+Bar = Callable[[str, int], AbstractContextManager[Ticker]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run found."""
+
+    experiment: Experiment
+    health: GramHealth
+    matrices: Mapping[str, NDArray[np.float64]]
+    folder: Path
+
+    def row(self) -> dict[str, str]:
+        """The run in one row of a table."""
+        found = self.experiment
+        return {
+            "dataset": found.dataset,
+            "accuracy %": f"{100 * found.mean:.1f}",
+            "± repeats": f"{100 * found.std_repeats:.1f}",
+            "± folds": f"{100 * found.std_folds:.1f}",
+            "majority %": f"{100 * found.majority:.1f}",
+            "pairs": f"{self.health.n_pairs:,}",
+            "pairs/s": f"{self.health.pairs_per_second:,.0f}",
+            "not converged": f"{self.health.n_not_converged:,}",
+        }
+
+
+def classify(
+    graphs: GraphSet,
+    settings: Mapping[str, Parameters],
+    folder: str | os.PathLike[str],
+    *,
+    folds: Folds,
+    grid: Grid,
+    bar: Bar | None = None,
+) -> Run:
+    """Discrepancy matrices of all settings, nested cross-validation on them, and the folder of the run."""
+    if graphs.targets is None:
+        raise GraphError(f"{graphs.name} has no class labels; give targets= or a set that has them")
+    folder = Path(folder)
+    first = next(iter(settings.values()))
+    matrices, healths = discrepancies(graphs, settings, bar)
+    experiment = nested_cv(
+        matrices,
+        graphs.targets,
+        folds=folds,
+        grid=grid,
+        dataset=graphs.name,
+        records=folder / "records.jsonl",
+        n_jobs=first.n_jobs or os.cpu_count() or 1,
+        progress=bar is not None,
+    )
+    total = GramHealth(
+        sum(health.n_pairs for health in healths.values()),
+        sum(health.n_not_converged for health in healths.values()),
+        float(np.mean([health.mean_iterations for health in healths.values()])),
+        sum(health.seconds for health in healths.values()),
+    )
+    run = Run(experiment, total, matrices, folder)
+    save_gram(folder / "gram.npz", next(iter(matrices.values())), first, targets=graphs.targets, name=graphs.name)
+    write_json(folder / "run.json", record_of(run, graphs, settings, grid))
+    return run
+
+
+def discrepancies(
+    graphs: GraphSet, settings: Mapping[str, Parameters], bar: Bar | None = None
+) -> tuple[dict[str, NDArray[np.float64]], dict[str, GramHealth]]:
+    """One symmetric discrepancy matrix a setting."""
+    matrices, healths = {}, {}
+    n_pairs = len(graphs) * (len(graphs) + 1) // 2
+    for name, parameters in settings.items():
+        measures, _ = represent(graphs, parameters)
+        if bar is None:
+            matrices[name], healths[name] = symmetric_discrepancy(measures, parameters)
+        else:
+            with bar(name, n_pairs) as tick:
+                matrices[name], healths[name] = symmetric_discrepancy(measures, parameters, tick=tick)
+    return matrices, healths
+
+
+def record_of(run: Run, graphs: GraphSet, settings: Mapping[str, Parameters], grid: Grid) -> dict[str, Any]:
+    """Everything worth knowing about a run, as plain values."""
+    found = run.experiment
+    return {
+        "kind": "rwk run",
+        "dataset": asdict(dataset_statistics(graphs)),
+        "accuracy": found.mean,
+        "std_repeats": found.std_repeats,
+        "std_folds": found.std_folds,
+        "majority": found.majority,
+        "n_repeats": found.n_repeats,
+        "protocol": "nested cross-validation; settings, eta and C chosen inside the training folds",
+        "health": {**run.health._asdict(), "pairs_per_second": run.health.pairs_per_second},
+        "settings": {name: parameters.asdict() for name, parameters in settings.items()},
+        "grid": asdict(grid),
+        "made_with": machine_record(),
+    }
+
+
+def machine_record() -> dict[str, Any]:
+    """Versions, hardware and command: what a figure needs beside it."""
+    import numba
+    import scipy
+    import sklearn
+
+    return {
+        "rwk": __version__,
+        "solver_version": SOLVER_VERSION,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit_learn": sklearn.__version__,
+        "numba": numba.__version__,
+        "platform": platform.platform(),
+        "cpu": _cpu_name(),
+        "cores": os.cpu_count(),
+        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+    }
+
+
+def _cpu_name() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
