@@ -1,0 +1,253 @@
+"""Two graphs, the mass that goes between their nodes, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rwk.graphs import FloatArray, Graph
+from rwk.report.layout import is_molecule, layout, matched_layout
+from rwk.report.palette import (
+    FAINT,
+    INK,
+    LINK,
+    MUTED,
+    PAPER,
+    TERMS,
+    WARN,
+    headline,
+    new_axes,
+    node_colours,
+    payment_map,
+)
+
+if TYPE_CHECKING:
+    from rwk.transport.problem import PairSolution
+
+SHOWN_SHARE = 0.12  # of a node's mass: thinner flows are left out and counted in the caption
+NAMED_NODES = 48  # more are drawn without letters
+
+
+class _Side(NamedTuple):
+    graph: Graph
+    places: FloatArray  # (n, 2)
+    kept: Any  # nodes with mass, one for each row (or column) of the coupling
+    paid: FloatArray | None
+
+
+def plot_alignment(
+    G: Graph, H: Graph, solution: PairSolution, *, axes: Any = None, title: str | None = None, highlight: Any = None
+) -> Any:
+    """Draw two graphs side by side with the mass transported between them, and a bar of the value's terms.
+
+    Nodes are filled by element or label and ringed by what they pay, lines are as wide as the mass they carry: blue
+    between nodes of the same label, orange where the label changes. `axes` is one Axes, or two (graphs, terms);
+    `highlight` are two arrays of nodes (of G, of H) to mark. Returns the Axes of the graphs.
+
+    >>> from rwk import align
+    >>> path = Graph(3, np.array([[0, 1], [1, 2]]))
+    >>> plot_alignment(path, path, align(path, path), title="a path with itself").get_title(loc="left")
+    'a path with itself\\n'
+    """
+    if axes is None:
+        axes = new_axes(8.6, 4.8, ncols=2, width_ratios=(3.4, 1))
+    ax, beside = _both(axes)
+    source, target = _placed(G, H, solution)
+    shown = _draw_lines(ax, source, target, np.asarray(solution.coupling))
+    fills = _fills(G, H)
+    top = _most_paid(source, target)
+    for side, marked in zip((source, target), highlight or ((), ()), strict=True):
+        _draw_graph(ax, side, fills, top, marked)
+    _frame(ax, source, target)
+    state = "converged" if solution.converged else "not converged"
+    left_out = "" if shown > 0.995 else f" · lines carry {shown:.0%} of the mass"
+    headline(ax, title or f"{G.n_nodes} and {H.n_nodes} nodes", f"{solution.n_iter} iterations, {state}{left_out}")
+    _draw_key(ax, G, H, fills, top)
+    plot_terms(solution, ax=beside)
+    return ax
+
+
+def plot_terms(solution: PairSolution, *, ax: Any = None) -> Any:
+    """Draw what a value is made of, one bar a term; terms under one percent are drawn together.
+
+    >>> from rwk import align
+    >>> path = Graph(3, np.array([[0, 1], [1, 2]]))
+    >>> plot_terms(align(path, path)).get_title(loc="left")[:8]
+    'RW = 0.1'
+    """
+    ax = new_axes(3.0, 3.0) if ax is None else ax
+    size = sum(abs(value) for value in solution.terms.values()) or 1.0
+    rows = [(*TERMS.get(name, (name, MUTED)), value) for name, value in solution.terms.items()]
+    large = [row for row in rows if abs(row[2]) >= 0.01 * size]
+    rest = sum(row[2] for row in rows if abs(row[2]) < 0.01 * size)
+    if abs(rest) > 5e-4:
+        large.append(("other terms", "#9aa5b1", rest))
+    names, colours, values = zip(*large, strict=True) if large else ((), (), ())
+    heights = np.arange(len(names))[::-1]
+    ax.barh(heights, values, color=colours, height=0.42)
+    for y, name, value in zip(heights, names, values, strict=True):
+        ax.annotate(name, (0, y + 0.29), (0, 1), textcoords="offset points", fontsize=8, color=INK, va="bottom")
+        place = (max(value, 0.0), y)
+        ax.annotate(f"{value:.3f}", place, (3, 0), textcoords="offset points", fontsize=8, color=MUTED, va="center")
+    ax.set_ylim(-0.9, max(len(names), 5) - 0.1)
+    low, high = min([0.0, *values]), max([1e-12, *values])
+    ax.set_xlim(1.05 * low, high * 1.32)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    ax.axvline(0, color=FAINT, linewidth=1)
+    headline(ax, f"RW = {solution.value:.3f}", "what the value is made of")
+    return ax
+
+
+def _both(axes: Any) -> tuple[Any, Any]:
+    """Axes for the graphs and for the terms; one Axes is cut in two."""
+    if isinstance(axes, Sequence | np.ndarray):
+        first, second = np.asarray(axes).ravel()
+        return first, second
+    axes.set_axis_off()
+    return axes.inset_axes((0.0, 0.0, 0.74, 1.0)), axes.inset_axes((0.78, 0.0, 0.22, 1.0))
+
+
+def _placed(G: Graph, H: Graph, solution: PairSolution) -> tuple[_Side, _Side]:
+    coupling = np.asarray(solution.coupling)
+    rows, columns = (_with_mass(graph, n) for graph, n in zip((G, H), coupling.shape, strict=True))
+    full = np.full((G.n_nodes, H.n_nodes), 1e-9)
+    full[np.ix_(rows, columns)] += coupling
+    first = layout(G)
+    second = matched_layout(H, first, full)
+    gap = max(2.6, 0.34 * max(np.ptp(first[:, 1]), np.ptp(second[:, 1])))
+    second = second - second.mean(axis=0)
+    second[:, 1] += first[:, 1].mean()
+    second[:, 0] += first[:, 0].max() + gap - second[:, 0].min()
+    paid = getattr(solution, "paid", None) or (None, None)
+    return _Side(G, first, rows, paid[0]), _Side(H, second, columns, paid[1])
+
+
+def _with_mass(graph: Graph, n: int) -> Any:
+    """The nodes that a coupling speaks of: those of weight 0 are left out of it."""
+    if n == graph.n_nodes:
+        return np.arange(n)
+    kept = np.flatnonzero(graph.node_weights) if graph.node_weights is not None else np.arange(0)
+    if len(kept) != n:
+        raise ValueError(f"the solution is of a graph with {n} nodes, but the graph given has {graph.n_nodes}")
+    return kept
+
+
+def _draw_lines(ax: Any, source: _Side, target: _Side, coupling: FloatArray) -> float:
+    """Lines of transported mass; returns the share of the mass they carry."""
+    from matplotlib.collections import LineCollection
+
+    mu, nu = coupling.sum(axis=1), coupling.sum(axis=0)
+    share = coupling / np.maximum(np.minimum(mu[:, None], nu[None, :]), 1e-300)
+    rows, columns = np.nonzero((share >= SHOWN_SHARE) | _largest(coupling) | _largest(coupling.T).T)
+    order = np.argsort(coupling[rows, columns])
+    rows, columns = rows[order], columns[order]
+    strength = share[rows, columns].clip(0, 1)
+    a, b = source.kept[rows], target.kept[columns]
+    labels = (source.graph.node_labels, target.graph.node_labels)
+    same = labels[0][a] == labels[1][b] if labels[0] is not None and labels[1] is not None else np.ones(len(a), bool)
+    crowd = min(1.0, 26 / max(len(source.places), 1))
+    lines = LineCollection(
+        list(np.stack([source.places[a], target.places[b]], axis=1)),
+        linewidths=0.5 + 3.4 * strength * (0.45 + 0.55 * crowd),
+        colors=np.where(same, LINK, "#d97706"),
+        alpha=0.10 + 0.34 * strength,
+        capstyle="round",
+        zorder=1,
+    )
+    lines.set_gid("mass")
+    ax.add_collection(lines)
+    return float(coupling[rows, columns].sum() / coupling.sum())
+
+
+def _largest(coupling: FloatArray) -> Any:
+    """The largest flow of each row: so that every node, however blurred its mass, shows where most of it goes."""
+    return coupling >= coupling.max(axis=1, keepdims=True)
+
+
+def _fills(G: Graph, H: Graph) -> dict[int, str]:
+    labels = [label for g in (G, H) if g.node_labels is not None for label in g.node_labels.tolist()]
+    return node_colours(labels, {**(G.label_names or {}), **(H.label_names or {})})
+
+
+def _most_paid(source: _Side, target: _Side) -> float:
+    """What the dearest node pays, as a multiple of an even share; 0 where nothing is known."""
+    both = [side.paid * len(side.paid) for side in (source, target) if side.paid is not None]
+    return float(np.concatenate(both).max()) if both else 0.0
+
+
+def _draw_graph(ax: Any, side: _Side, fills: dict[int, str], top: float, marked: Any) -> None:
+    from matplotlib.collections import LineCollection
+
+    graph, places = side.graph, side.places
+    n = max(graph.n_nodes, 1)
+    size = float(np.clip(4200 / n, 34, 230))
+    ax.add_collection(
+        LineCollection(
+            list(places[graph.edges]), colors="#52606d", linewidths=float(np.clip(44 / n, 0.8, 2.0)), zorder=2
+        )
+    )
+    labels = np.zeros(n, int) if graph.node_labels is None else graph.node_labels
+    colours = [fills.get(int(label), "#d5dae1") for label in labels]
+    rings = np.tile(np.array([[0.66, 0.70, 0.75, 1.0]]), (n, 1))
+    widths = np.full(n, 1.1)
+    if side.paid is not None and top > 0:
+        level = np.zeros(n)
+        level[side.kept] = np.maximum(side.paid, 0) * len(side.paid) / top
+        rings, widths = payment_map()(level), (1.1 + 1.8 * level) * np.clip(40 / n, 0.75, 1.0)
+    if len(marked):
+        at = places[np.asarray(marked)]
+        ax.scatter(*at.T, s=2.6 * size, c="#facc15", alpha=0.55, linewidths=0, zorder=2.5)
+    dots = ax.scatter(*places.T, s=size, c=colours, edgecolors=rings, linewidths=widths, zorder=3)
+    dots.set_gid("nodes")
+    if n <= NAMED_NODES:
+        for place, text in zip(places, _texts(graph), strict=True):
+            ax.annotate(
+                text, place, ha="center", va="center_baseline", fontsize=6.4 if n > 24 else 7.6, color=INK, zorder=4
+            )
+
+
+def _texts(graph: Graph) -> list[str]:
+    """A letter for each node: its element (carbon stays silent) or short label, else its number."""
+    if graph.node_labels is None:
+        return [str(i) for i in range(graph.n_nodes)]
+    names = [str((graph.label_names or {}).get(int(label), int(label))) for label in graph.node_labels]
+    silent = {"C"} if is_molecule(graph) else {name for name in names if len(name) > 3}
+    return ["" if name in silent else name for name in names]
+
+
+def _frame(ax: Any, source: _Side, target: _Side) -> None:
+    both = np.concatenate([source.places, target.places])
+    (left, low), (right, high) = both.min(axis=0), both.max(axis=0)
+    pad = 0.06 * max(right - left, high - low) + 0.4
+    ax.set_xlim(left - pad, right + pad)
+    ax.set_ylim(low - pad, high + pad)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    ax.set_facecolor(PAPER)
+
+
+def _draw_key(ax: Any, G: Graph, H: Graph, fills: dict[int, str], top: float) -> None:
+    """What colours mean, in one line under the picture."""
+    from matplotlib.lines import Line2D
+
+    names = {**(G.label_names or {}), **(H.label_names or {})}
+    dot: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 6, "markeredgewidth": 0.8}
+    handles = [
+        Line2D([], [], label=str(names.get(label, f"label {label}")), color=colour, markeredgecolor=MUTED, **dot)
+        for label, colour in list(fills.items())[:7]
+    ]
+    if fills:
+        handles += [Line2D([], [], color=LINK, alpha=0.6, linewidth=2, label="same label")]
+        handles += [Line2D([], [], color="#d97706", alpha=0.6, linewidth=2, label="other label")]
+    if top > 0:
+        handles += [Line2D([], [], color="white", markeredgecolor=WARN, label="pays more", **dot)]
+    if handles:
+        ax.legend(
+            handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.01), ncols=min(len(handles), 8), frameon=False, fontsize=7.5,
+            labelcolor=INK, handletextpad=0.4, columnspacing=1.2,
+        )  # fmt: skip

@@ -1,0 +1,105 @@
+"""Pictures of a whole matrix: its blocks, its map in the plane, its spectrum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rwk.graphs import FloatArray, IntArray
+from rwk.report.palette import INK, MUTED, class_colours, headline, new_axes, similarity_map
+
+
+def plot_kernel(K: ArrayLike, targets: ArrayLike | None = None, *, ax: Any = None) -> Any:
+    """Draw a kernel matrix as a heat map, graphs ordered by class and, inside a class, by similarity.
+
+    Bars at the margin show the classes. The colours span the 1st to the 99th percentile off the diagonal.
+
+    >>> plot_kernel(np.eye(4), [0, 1, 0, 1]).get_title(loc="left")
+    'Kernel of 4 graphs\\n'
+    """
+    kernel = _square(K)
+    ax = new_axes(5.4, 5.0) if ax is None else ax
+    order = kernel_order(kernel, targets)
+    off = kernel[~np.eye(len(kernel), dtype=bool)] if len(kernel) > 1 else kernel.ravel()
+    low, high = (float(level) for level in np.percentile(off, [1, 99]))
+    image = ax.imshow(
+        kernel[np.ix_(order, order)], cmap=similarity_map(), vmin=low, vmax=max(high, low + 1e-12),
+        interpolation="nearest" if len(kernel) < 700 else "antialiased",
+    )  # fmt: skip
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    if targets is not None:
+        _class_bars(ax, np.asarray(targets)[order])
+    bar = ax.figure.colorbar(image, ax=ax, shrink=0.55, pad=0.02, aspect=26)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(labelsize=8, colors=MUTED, labelcolor=INK, length=0)
+    ordered = "by similarity" if targets is None else "by class, then similarity"
+    headline(ax, f"Kernel of {len(kernel)} graphs", f"ordered {ordered}; darker is more alike")
+    return ax
+
+
+def kernel_order(kernel: FloatArray, targets: ArrayLike | None = None) -> IntArray:
+    """Graphs by class, and inside a class along a path through similar ones.
+
+    >>> kernel_order(np.exp(-np.abs(np.subtract.outer([0.0, 9.0, 1.0], [0.0, 9.0, 1.0])))).tolist()
+    [0, 2, 1]
+    """
+    labels = np.zeros(len(kernel), int) if targets is None else np.unique(np.asarray(targets), return_inverse=True)[1]
+    parts = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+    return np.concatenate([part[_similar_path(kernel[np.ix_(part, part)])] for part in parts])
+
+
+def _similar_path(kernel: FloatArray) -> IntArray:
+    """The leaves of a hierarchical clustering, turned so that neighbours are alike."""
+    from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
+    from scipy.spatial.distance import squareform
+
+    if len(kernel) < 3:
+        return np.arange(len(kernel))
+    apart = kernel.max() - kernel
+    np.fill_diagonal(apart, 0.0)
+    condensed = squareform((apart + apart.T) / 2, checks=False)
+    tree = linkage(condensed, "average")
+    if len(kernel) <= 400:
+        tree = optimal_leaf_ordering(tree, condensed)
+    leaves = leaves_list(tree).astype(np.int64)
+    return leaves if leaves[0] < leaves[-1] else leaves[::-1].copy()
+
+
+def _class_bars(ax: Any, targets: NDArray[Any]) -> None:
+    """A bar a class along the left and the lower margin, with its name and size."""
+    colours = class_colours(targets)
+    n = len(targets)
+    width = 0.022 * n
+    labels, starts, counts = np.unique(targets, return_index=True, return_counts=True)
+    for label, start, count in zip(labels.tolist(), starts, counts, strict=True):
+        style = {"color": colours[label], "clip_on": False, "linewidth": 0}
+        ax.add_patch(_rectangle((-0.5 - 1.6 * width, start - 0.5), width, count, **style))
+        ax.add_patch(_rectangle((start - 0.5, n - 0.5 + 0.6 * width), count, width, **style))
+        if count >= 0.04 * n:
+            text = f"{label} ({count})"
+            at = {"fontsize": 8.5, "color": INK, "clip_on": False}
+            ax.text(start - 0.5 + count / 2, n - 0.5 + 2.4 * width, text, ha="center", va="top", **at)
+            ax.text(-0.5 - 2.2 * width, start - 0.5 + count / 2, text, ha="right", va="center", rotation=90, **at)
+        if start:
+            ax.axhline(start - 0.5, color="white", linewidth=1.2)
+            ax.axvline(start - 0.5, color="white", linewidth=1.2)
+
+
+def _rectangle(corner: tuple[float, float], width: float, height: float, **style: Any) -> Any:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle(corner, width, height, **style)
+
+
+def _square(matrix: ArrayLike) -> FloatArray:
+    values = np.asarray(matrix, dtype=np.float64)
+    if values.ndim != 2 or values.shape[0] != values.shape[1] or not len(values):
+        raise ValueError(f"a square matrix is needed, not one of shape {values.shape}")
+    if not np.isfinite(values).all():
+        raise ValueError("the matrix holds NaN or infinite entries; compute it again")
+    return values

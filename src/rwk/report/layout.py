@@ -1,0 +1,173 @@
+"""Where to draw the nodes: molecules as chemists do, other graphs by stress, the second to match the first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rwk.graphs import FloatArray, Graph, IntArray
+from rwk.report.palette import ELEMENTS
+
+SWEEPS = 150
+TURNS = 72
+LARGE = 400  # nodes above which the stress layout stops at the spectral start
+
+
+def layout(graph: Graph) -> FloatArray:
+    """Positions (n, 2) of a graph's nodes, mean edge length 1, long side vertical; the same graph, the same picture.
+
+    >>> layout(Graph(2, np.array([[0, 1]]))).shape
+    (2, 2)
+    """
+    places = molecule_layout(graph) if is_molecule(graph) else None
+    if places is None:
+        distances = path_distances(graph)
+        places = stress_layout(distances, _classical(distances))
+    return _upright(_unit_edges(places, graph.edges))
+
+
+def matched_layout(graph: Graph, places: FloatArray, coupling: FloatArray) -> FloatArray:
+    """Positions of a second graph near those of the first that its nodes are coupled with.
+
+    `places` (n, 2) are the first graph's and `coupling` (n, m) carries its nodes to this graph's.
+
+    >>> pair = Graph(2, np.array([[0, 1]]))
+    >>> first = layout(pair)
+    >>> bool(np.allclose(matched_layout(pair, first, np.eye(2) / 2), first, atol=0.05))
+    True
+    """
+    own = molecule_layout(graph) if is_molecule(graph) else None
+    if own is None:
+        distances = path_distances(graph)
+        start = _turned(stress_layout(distances, _classical(distances)), places, coupling)
+        received = np.maximum(coupling.sum(axis=0), 1e-300)
+        anchor = _spread_like(coupling.T @ places / received[:, None], start)
+        own = stress_layout(distances, 0.5 * (start + anchor), anchor=anchor)
+    return _turned(_unit_edges(own, graph.edges), places, coupling)
+
+
+def is_molecule(graph: Graph) -> bool:
+    """Whether all node labels are named after chemical elements, with bonds as few as atoms have."""
+    if graph.node_labels is None or not graph.label_names or not graph.n_edges:
+        return False
+    names = {str(graph.label_names.get(int(label))) for label in np.unique(graph.node_labels)}
+    degrees = np.bincount(graph.edges.ravel(), minlength=graph.n_nodes)
+    return names <= set(ELEMENTS) | _METALS and "C" in names and int(degrees.max()) <= 6
+
+
+_METALS = {"In", "Cu", "Zn", "Ba", "Sn", "Pb", "Ca", "As", "Se", "Hg", "Te", "Li", "Mg", "Al", "Fe", "Co", "Ni"}
+
+
+def molecule_layout(graph: Graph) -> FloatArray | None:
+    """RDKit's drawing of a molecule, or None where RDKit is not installed or can't."""
+    try:
+        from rdkit import Chem, rdBase
+        from rdkit.Chem import rdDepictor
+    except ImportError:
+        return None
+    molecule = Chem.RWMol()
+    for _ in range(graph.n_nodes):
+        molecule.AddAtom(Chem.Atom(6))
+    for a, b in graph.edges:
+        molecule.AddBond(int(a), int(b), Chem.BondType.SINGLE)
+    with rdBase.BlockLogs():
+        try:
+            molecule.UpdatePropertyCache(strict=False)
+            Chem.FastFindRings(molecule)
+            rdDepictor.Compute2DCoords(molecule)
+        except (RuntimeError, ValueError):
+            return None
+    places = np.asarray(molecule.GetConformer().GetPositions())[:, :2]
+    return places if np.isfinite(places).all() else None
+
+
+def path_distances(graph: Graph) -> FloatArray:
+    """Hops between nodes; a node out of reach is one hop further than the farthest."""
+    from scipy.sparse.csgraph import shortest_path
+
+    distances = np.asarray(shortest_path(graph.adjacency(), directed=False, unweighted=True))
+    reached = np.isfinite(distances)
+    farthest = distances[reached].max() if reached.any() else 0.0
+    return np.where(reached, distances, farthest + 1.0)
+
+
+def stress_layout(
+    distances: FloatArray, start: FloatArray, *, anchor: FloatArray | None = None, pull: float = 0.15
+) -> FloatArray:
+    """Positions whose distances follow the given ones, weighted 1/d²: stress majorisation.
+
+    `anchor` are places the nodes are pulled to, with `pull` times their weight in the stress.
+    """
+    n = len(distances)
+    if n < 2 or n > LARGE:
+        return start
+    weights = np.where(distances > 0, 1.0 / np.maximum(distances, 1e-9) ** 2, 0.0)
+    laplacian = np.diag(weights.sum(axis=1)) - weights
+    held = pull * weights.sum(axis=1) if anchor is not None else np.full(n, 1e-6 * weights.sum() / n)
+    inverse = np.linalg.inv(laplacian + np.diag(held))
+    places, target = start, start if anchor is None else anchor
+    for _ in range(SWEEPS):
+        away = places[:, None] - places[None, :]
+        apart = np.maximum(np.sqrt((away**2).sum(axis=2)), 1e-9)
+        ratio = weights * distances / apart
+        moved = inverse @ (ratio.sum(axis=1)[:, None] * places - ratio @ places + held[:, None] * target)
+        done = float(np.abs(moved - places).max()) < 1e-4
+        places = moved
+        if done:
+            break
+    return places
+
+
+def _classical(distances: FloatArray) -> FloatArray:
+    """A start without chance: the two leading directions of classical scaling, a hair apart where they tie."""
+    n = len(distances)
+    centred = distances**2 - (distances**2).mean(axis=0) - (distances**2).mean(axis=1)[:, None] + (distances**2).mean()
+    values, vectors = np.linalg.eigh(-0.5 * centred)
+    places = vectors[:, ::-1][:, :2] * np.sqrt(np.maximum(values[::-1][:2], 0.0))
+    if places.shape[1] < 2:
+        places = np.pad(places, ((0, 0), (0, 2 - places.shape[1])))
+    angle = 2.399963 * np.arange(n)
+    scale = max(float(np.abs(places).max()), 1.0)
+    return np.asarray(places + 0.02 * scale * np.stack([np.cos(angle), np.sin(angle)], axis=1))
+
+
+def _unit_edges(places: FloatArray, edges: IntArray) -> FloatArray:
+    places = places - places.mean(axis=0)
+    if not len(edges):
+        return places
+    lengths = np.linalg.norm(places[edges[:, 0]] - places[edges[:, 1]], axis=1)
+    return places / max(float(np.median(lengths)), 1e-9)
+
+
+def _upright(places: FloatArray) -> FloatArray:
+    """Turned so that the longest extent is vertical and the heavier end below."""
+    if len(places) < 2:
+        return places
+    _, _, axes = np.linalg.svd(places - places.mean(axis=0), full_matrices=False)
+    turned = places @ np.array([[axes[0, 1], axes[0, 0]], [-axes[0, 0], axes[0, 1]]])
+    signs = np.where((turned**3).sum(axis=0) > 1e-9, -1.0, 1.0)
+    return np.asarray(turned * signs)
+
+
+def _turned(places: FloatArray, first: FloatArray, coupling: FloatArray) -> FloatArray:
+    """Turned and mirrored, never stretched, so that the mass has the least way to the first graph's places.
+
+    Plain distances, not squared ones: where a symmetric graph sends its mass both ways, one of them wins.
+    """
+    places, first = places - places.mean(axis=0), first - first.mean(axis=0)
+    rows, columns = np.nonzero(coupling > 1e-3 * coupling.max())
+    best, least = places, np.inf
+    for mirror in (1.0, -1.0):
+        for angle in 2 * np.pi * np.arange(TURNS) / TURNS:
+            c, s = np.cos(angle), np.sin(angle)
+            turned = places @ np.array([[c, s], [-mirror * s, mirror * c]])
+            way = float(coupling[rows, columns] @ np.linalg.norm(first[rows] - turned[columns], axis=1))
+            if way < least - 1e-9:
+                best, least = turned, way
+    return best
+
+
+def _spread_like(wanted: FloatArray, own: FloatArray) -> FloatArray:
+    """The wanted places, blown up to the extent of the graph's own layout."""
+    centred = wanted - wanted.mean(axis=0)
+    extent = float(np.linalg.norm(own - own.mean(axis=0)))
+    return np.asarray(centred * (extent / max(float(np.linalg.norm(centred)), 1e-9)))

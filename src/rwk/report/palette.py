@@ -1,0 +1,116 @@
+"""Colours and canvases that all pictures share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+INK: Final = "#1f2933"
+MUTED: Final = "#7b8794"
+FAINT: Final = "#e4e7eb"
+PAPER: Final = "#ffffff"
+LINK: Final = "#2b6cb0"
+WARN: Final = "#c2410c"
+
+# distinguishable with any colour vision, and in print
+CLASSES: Final = ("#2f6db5", "#e08214", "#1b9e77", "#c13b4a", "#7b5ea7", "#8c8c1f", "#4db2d6", "#a6761d", "#666666")
+
+# the usual colours of atoms in drawings, softened; a letter is written on them in ink
+ELEMENTS: Final[Mapping[str, str]] = {
+    "C": "#d5dae1", "N": "#9db9f5", "O": "#f7a8a0", "F": "#b5e3b0", "I": "#cfaee8", "Cl": "#a5dba6", "Br": "#dfb39a",
+    "S": "#f5e08a", "P": "#f8c490", "H": "#ffffff", "Si": "#e8cfa8", "B": "#f3c7b8", "Na": "#c9b6f2", "K": "#b89cdc",
+}  # fmt: skip
+
+TERMS: Final[Mapping[str, tuple[str, str]]] = {
+    "feature": ("features", "#2f6db5"),
+    "neighbourhood": ("neighbourhoods", "#1b9e77"),
+    "laplacian_source": ("Laplacian, source", "#8fd0bd"),
+    "laplacian_target": ("Laplacian, target", "#b9e2d6"),
+    "ridge": ("ridge", "#9aa5b1"),
+    "gromov_wasserstein": ("structure", "#e08214"),
+    "degree_prior": ("degree prior", "#f3c07f"),
+    "debias": ("debiasing", "#c13b4a"),
+}
+
+
+def new_axes(width: float, height: float, **grid: Any) -> Any:
+    """Axes on a figure of their own: pyplot's, if the caller already works with pyplot, else one nobody else sees."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError("pictures need matplotlib; install it with: pip install 'rwk[plot]'") from None
+    size: dict[str, Any] = {"figsize": (width, height), "layout": "constrained"}
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    figure = Figure(**size) if pyplot is None else pyplot.figure(**size)
+    return figure.subplots(**grid)
+
+
+def class_colours(targets: Sequence[Any] | NDArray[Any]) -> dict[Any, str]:
+    """A colour for each class, in sorted order.
+
+    >>> class_colours([1, -1, 1])
+    {-1: '#2f6db5', 1: '#e08214'}
+    """
+    labels = np.unique(np.asarray(targets)).tolist()
+    return {label: CLASSES[i % len(CLASSES)] for i, label in enumerate(labels)}
+
+
+def node_colours(labels: Sequence[Any], names: Mapping[int, str] | None) -> dict[Any, str]:
+    """A fill for each node label: the element's where the label names one, else a soft colour of its own.
+
+    >>> node_colours([0, 1], {0: "C", 1: "Zz"})
+    {0: '#d5dae1', 1: '#f3cda1'}
+    """
+    found: dict[Any, str] = {}
+    for i, label in enumerate(sorted(set(labels))):
+        name = (names or {}).get(label)
+        found[label] = ELEMENTS.get(str(name)) or _softened(CLASSES[i % len(CLASSES)])
+    return found
+
+
+def _softened(colour: str, share: float = 0.6) -> str:
+    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(part + (255 - part) * share):02x}" for part in parts)
+
+
+def similarity_map() -> Any:
+    """Light to deep blue, even in lightness: for kernels."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    stops = ["#f6f9fc", "#cfe1f2", "#93c0e3", "#4d93c8", "#1f66a8", "#0c3c73", "#061f42"]
+    return LinearSegmentedColormap.from_list("rwk", stops)
+
+
+def payment_map() -> Any:
+    """Grey to red: for what a node pays."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("rwk-pays", ["#c3cad3", "#e8c46a", "#e8853a", "#c22f2f", "#7f1d2d"])
+
+
+def quiet(ax: Any, *, grid: str | None = None) -> None:
+    """Take away what carries no information."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_color(FAINT)
+    ax.tick_params(colors=MUTED, labelcolor=INK, labelsize=8.5, length=0)
+    ax.xaxis.label.set_color(INK)
+    ax.yaxis.label.set_color(INK)
+    if grid:
+        ax.grid(axis=grid, color=FAINT, linewidth=0.8)
+        ax.set_axisbelow(True)
+
+
+def headline(ax: Any, text: str, below: str = "") -> None:
+    """A title at the left, and one quiet line under it."""
+    if below:
+        text = f"{text}\n"
+        ax.annotate(
+            below, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", color=MUTED, fontsize=8.5
+        )
+    ax.set_title(text, loc="left", color=INK, fontsize=11, fontweight="bold", linespacing=1.5 if below else 1.2)
