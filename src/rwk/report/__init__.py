@@ -13,6 +13,7 @@ import importlib
 from typing import Any
 
 _PUBLIC = {
+    "new_figure": "palette",
     "plot_alignment": "alignment",
     "plot_terms": "alignment",
     "plot_kernel": "kernels",

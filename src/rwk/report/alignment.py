@@ -248,6 +248,13 @@ def _draw_key(ax: Any, G: Graph, H: Graph, fills: dict[int, str], top: float) ->
         handles += [Line2D([], [], color="white", markeredgecolor=WARN, label="pays more", **dot)]
     if handles:
         ax.legend(
-            handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.01), ncols=min(len(handles), 8), frameon=False, fontsize=7.5,
-            labelcolor=INK, handletextpad=0.4, columnspacing=1.2,
-        )  # fmt: skip
+            handles=handles,
+            loc="upper center",
+            bbox_to_anchor=(0.5, 0.01),
+            ncols=min(len(handles), 8),
+            frameon=False,
+            fontsize=7.5,
+            labelcolor=INK,
+            handletextpad=0.4,
+            columnspacing=1.2,
+        )

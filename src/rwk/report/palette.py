@@ -37,16 +37,24 @@ TERMS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-def new_axes(width: float, height: float, **grid: Any) -> Any:
-    """Axes on a figure of their own: pyplot's, if the caller already works with pyplot, else one nobody else sees."""
+def new_figure(width: float, height: float) -> Any:
+    """A figure in inches: pyplot's, if the caller already works with pyplot, else one that nobody else sees.
+
+    >>> new_figure(4, 3).get_figwidth()
+    4.0
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise ImportError("pictures need matplotlib; install it with: pip install 'rwk[plot]'") from None
     size: dict[str, Any] = {"figsize": (width, height), "layout": "constrained"}
     pyplot = sys.modules.get("matplotlib.pyplot")
-    figure = Figure(**size) if pyplot is None else pyplot.figure(**size)
-    return figure.subplots(**grid)
+    return Figure(**size) if pyplot is None else pyplot.figure(**size)
+
+
+def new_axes(width: float, height: float, **grid: Any) -> Any:
+    """Axes on a new figure."""
+    return new_figure(width, height).subplots(**grid)
 
 
 def class_colours(targets: Sequence[Any] | NDArray[Any]) -> dict[Any, str]:
