@@ -6,11 +6,18 @@ has both, are balanced before they are weighed; attributes are standardised colu
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from rwk.graphs import FloatArray, GraphError, GraphSet, IntArray
 from rwk.parameters import Parameters, Scale
 from rwk.transport.problem import GraphMeasures
+
+# Standardised features, embeddings and what is made of them are numbers near 1: means below are rounding errors.
+# The nodes of a symmetric graph, or constant features, differ by nothing else.
+NOISE: Final = 1e-9
+NEAR_ONE: Final = ("embedding", "laplacian", "heat-kernel")  # structures of that kind; lengths and weights are not
 
 
 def given_scale(parameters: Parameters) -> Scale | None:
@@ -51,17 +58,18 @@ def learned_scale(measures: GraphMeasures, parameters: Parameters) -> Scale:
     plain = measures._replace(colours=measures.colours[:0])
     if measures.features.shape[1] and len(measures.column_keys):
         scale["labels"] = typical(mean_feature_costs(plain._replace(features=plain.features[:, :0].copy()), pairs))
-        scale["attributes"] = typical(mean_feature_costs(without_sparse(plain), pairs))
+        scale["attributes"] = typical(mean_feature_costs(without_sparse(plain), pairs), least=NOISE)
         plain = _balanced(plain, scale, parameters)
     if plain.features.shape[1] or len(plain.column_keys):
-        scale["feature"] = typical(mean_feature_costs(plain, pairs))
+        scale["feature"] = typical(mean_feature_costs(plain, pairs), least=NOISE)
     if len(measures.colours):
         bare = without_sparse(measures._replace(features=measures.features[:, :0].copy()))
         scale["hamming"] = typical(mean_feature_costs(bare, pairs))
     if measures.embedding.shape[1] or measures.signs.shape[1]:
-        scale["neighbourhood"] = typical(mean_neighbour_costs(measures, pairs))
+        scale["neighbourhood"] = typical(mean_neighbour_costs(measures, pairs), least=NOISE)
     if measures.structure.any():
-        scale["structure"] = typical(_mean_structures(measures, np.unique(pairs)))
+        least = NOISE if parameters.structure in NEAR_ONE else 0.0
+        scale["structure"] = typical(_mean_structures(measures, np.unique(pairs)), least=least)
     return scale
 
 

@@ -27,10 +27,13 @@ def sample_pairs(n_graphs: int, random_state: int | None) -> NDArray[np.int64]:
     return np.stack([first, second], axis=1).astype(np.int64)
 
 
-def typical(means: NDArray[np.float64]) -> float:
-    """A robust mean: the median, or the mean where more than half are 0; 1 where all are."""
+def typical(means: NDArray[np.float64], *, least: float = 0.0) -> float:
+    """A robust mean: the median, or the mean where more than half are 0; 1 where all are.
+
+    `least` is the size up to which a mean is a rounding error: divided by it, noise would look like a cost.
+    """
     for candidate in (np.median(means), np.mean(means)) if len(means) else ():
-        if candidate > 0 and np.isfinite(candidate):
+        if candidate > least and np.isfinite(candidate):
             return float(candidate)
     return 1.0
 
