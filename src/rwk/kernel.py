@@ -16,6 +16,7 @@ from rwk.graphs import GraphSet
 from rwk.parameters import Parameters, Scale
 from rwk.represent import represent
 from rwk.transport.pairs import Ticker, in_precision, solve_pair
+from rwk.transport.payments import node_payments
 from rwk.transport.problem import GraphMeasures, PairSolution
 
 Matrix = NDArray[np.float64]
@@ -207,6 +208,7 @@ def _aligned(measures: GraphMeasures, settings: Parameters, *, certify: bool, tr
     backend = "exact" if settings.direction == "exact" else settings.backend
     solved = in_precision(measures, settings.precision)
     solution = solve_pair(solved, 0, 1, weights, options, backend=backend, trace=trace)
+    solution = replace(solution, paid=node_payments(solved, 0, 1, weights, solution.coupling))
     if settings.debias:
         own = [solve_pair(solved, i, i, weights, options, backend=backend).value for i in (0, 1)]
         bias = -0.5 * (own[0] + own[1])

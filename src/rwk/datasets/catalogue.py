@@ -39,3 +39,18 @@ def plain(name: str) -> str:
 
 
 KNOWN = {plain(name): name for name in CHECKSUMS}
+
+# What the node labels mean, where the sets' own descriptions say so.
+ELEMENTS = {
+    "MUTAG": "C N O F I Cl Br",
+    "PTC_MR": "In P O N Na C Cl S Br F K Cu Zn I Ba Sn Pb Ca",
+}
+
+
+def element_names(name: str) -> dict[int, str] | None:
+    """Chemical elements by node label, or None for a set whose labels are none or are not known.
+
+    >>> element_names("MUTAG")[1]
+    'N'
+    """
+    return dict(enumerate(ELEMENTS[name].split())) if name in ELEMENTS else None

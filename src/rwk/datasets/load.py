@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -57,7 +58,12 @@ def read_path(path: Path) -> GraphSet:
     if graphs is None:
         graphs = read_tu(source)
         write_cached(source, graphs)
-    return graphs
+    return _with_names(graphs)
+
+
+def _with_names(graphs: GraphSet) -> GraphSet:
+    """The elements' names, where the set has no names of its own."""
+    return graphs if graphs.label_names else replace(graphs, label_names=catalogue.element_names(graphs.name))
 
 
 _ROOTS = "a folder named by root= or $RWK_DATA"
@@ -128,4 +134,4 @@ def _download(name: str) -> GraphSet:
     finally:
         fetched.unlink(missing_ok=True)
     write_cached(find_source(final), graphs)
-    return graphs
+    return _with_names(graphs)

@@ -127,6 +127,7 @@ class PairSolution:
 
     `value` is the objective at `coupling`, and `terms` add up to it. `gap` is the entropic gap <gamma - gamma_hat, g>
     of the last iteration and `converged` says whether it fell to the tolerance; that is not stationarity.
+    `paid` says what each node of the source and of the target pays; either sums to the value before debiasing.
     `certificate` is the true Frank-Wolfe gap and `history` (objective, gap) before each iteration, when asked for.
     """
 
@@ -138,6 +139,7 @@ class PairSolution:
     converged: bool
     certificate: float | None = None
     history: NDArray[np.float64] | None = None
+    paid: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
     def matching(self) -> NDArray[np.int64]:
         """For each node of the smaller graph the node it sends most mass to, one to one: rows (source, target)."""
