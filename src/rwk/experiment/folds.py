@@ -36,11 +36,9 @@ class Folds:
     def __len__(self) -> int:
         return len(self.test_fold) * self.n_splits
 
-    @property
-    def fingerprint(self) -> str:
-        """A short name of these very folds."""
-        content = b"".join(np.int64(seed).tobytes() + at.tobytes() for seed, at in self.test_fold.items())
-        return hashlib.sha256(content).hexdigest()[:12]
+    def fingerprint(self, seed: int) -> str:
+        """A short name of the very folds of one seed."""
+        return fingerprint_of(self.test_fold[seed])
 
 
 def make_folds(
@@ -93,5 +91,5 @@ def load_folds(path: str | os.PathLike[str]) -> Folds:
 
 
 def fingerprint_of(codes: IntArray) -> str:
-    """A short name of an assignment of graphs to classes."""
+    """A short name of an assignment of graphs to classes or folds."""
     return hashlib.sha256(codes.tobytes()).hexdigest()[:12]

@@ -74,7 +74,8 @@ def nested_cv(
         runner = _FunctionRun(source, np.asarray(targets))
     else:
         runner = _MatrixRun(_matrices(source, len(codes), kind, (grid or Grid()).checked()))
-    protocol = {"folds": folds.fingerprint, "n_splits": folds.n_splits, **runner.protocol()}
+    protocol = {"n_splits": folds.n_splits, **runner.protocol()}
+    protocols = {seed: {"folds": folds.fingerprint(seed), **protocol} for seed in folds.test_fold}
     blank = Score(
         dataset=dataset,
         method=method,
@@ -88,7 +89,7 @@ def nested_cv(
         chosen={},
         inner_score=None,
         seconds=0.0,
-        protocol=protocol,
+        protocol={},
         versions=_versions(),
     )
     wanted = {(dataset, method, seed, fold) for seed, fold in folds}
@@ -96,7 +97,7 @@ def nested_cv(
     if records is not None:
         repair_records(records)
         known = [score for score in read_records(records) if (score.dataset, score.method) == (dataset, method)]
-        done = [score for score in resumable(known, records, protocol) if score.key in wanted]
+        done = [score for score in resumable(known, records, protocols) if score.key in wanted]
     finished = {score.key for score in done}
     todo = [
         Task(*folds.split(seed, fold), codes=codes, seed=seed, fold=fold)
@@ -106,7 +107,9 @@ def nested_cv(
     # one thread of linear algebra per fold: same bits for any n_jobs
     run = joblib.Parallel(n_jobs=min(n_jobs, max(len(todo), 1)), return_as="generator_unordered")
     with _progress(progress, f"{method} on {dataset}", len(folds), len(done)) as advance:
-        for score in run(joblib.delayed(_run_fold)(runner, task, blank) for task in todo):
+        for score in run(
+            joblib.delayed(_run_fold)(runner, task, replace(blank, protocol=protocols[task.seed])) for task in todo
+        ):
             if records is not None:
                 append_record(records, score)
             done.append(score)

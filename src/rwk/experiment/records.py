@@ -90,17 +90,19 @@ def repair_records(path: str | os.PathLike[str]) -> None:
             file.truncate(content.rfind(b"\n") + 1)
 
 
-def resumable(scores: Iterable[Score], path: str | os.PathLike[str], protocol: Mapping[str, Any]) -> list[Score]:
-    """Recorded scores that a run under `protocol` may keep, or one sentence on what differs."""
-    scores = list(scores)
-    for score in scores:
-        found = difference(score.protocol, protocol)
+def resumable(
+    scores: Iterable[Score], path: str | os.PathLike[str], protocols: Mapping[int, Mapping[str, Any]]
+) -> list[Score]:
+    """Recorded scores that a run under `protocols` (by seed) may keep, or one sentence on what differs."""
+    kept = [score for score in scores if score.seed in protocols]
+    for score in kept:
+        found = difference(score.protocol, protocols[score.seed])
         if found:
             raise ValueError(
                 f"{path} holds records of {score.method} on {score.dataset} made with another {found}; "
                 "use another file or the same settings"
             )
-    return scores
+    return kept
 
 
 def difference(recorded: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:

@@ -33,7 +33,8 @@ class Grid:
     `combine="sum"` adds one more setting, the mean of all settings' kernels. `kappas` other than infinity are tried
     after the rest is chosen, with every C, by the same inner folds (they replace clip by the proxy kernel). `unit`
     says what η multiplies: the discrepancy as it is ("none"), or over its mean on the training fold ("mean").
-    `inner` says whether inner folds are blocks of the treated ("treated") or the untreated ("raw") training kernel.
+    `inner` says whether inner folds are blocks of the treated ("treated") or the untreated ("raw") training kernel,
+    which can't tell treatments apart; "auto" is raw for training folds so large that treating each kernel takes long.
 
     >>> Grid(eta=(0.5, 1.0), C=(1.0, 10.0)).n_candidates(3)
     12
