@@ -1,6 +1,12 @@
-"""What each node pays: the value of a pair, split over the nodes of either graph."""
+"""What each node pays: the value of a pair, split over the nodes of either graph.
+
+The costs of the pair come from the compiled step 1; the rest is the objective once more, in plain products, since it
+is wanted for single pairs only.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,25 +26,47 @@ def node_payments(
     H(gamma) = <gamma, P> with P = C_V + beta_local C_N + Q(gamma) + beta_global c + kl log(gamma / prior): row sums
     of gamma * P are the source's payments, column sums the target's.
     """
-    kl = weights.beta_global * weights.degree_weight
+    gamma = np.asarray(coupling, np.float64)
     with one_blas_thread():
         pair = cpu.load_pair(measures, a, b, weights)
-        gamma = np.ascontiguousarray(coupling, measures.structure.dtype)
-        logs, image = np.zeros_like(gamma), np.empty_like(gamma)
-        cpu.quadratic_map(measures, pair, weights, gamma, np.empty((3, *gamma.shape), gamma.dtype), image)
-        if kl:
-            cpu.logarithms(gamma, pair.log_prior, logs)
-    price = pair.feature + weights.beta_local * pair.neighbour + image
-    if weights.beta_global:
-        price = price + weights.beta_global * _moments(pair)
-    if kl:
-        price = price + kl * (logs - pair.log_prior)
-    paid = coupling * price
+        price = pair.feature + weights.beta_local * pair.neighbour
+        if weights.beta_local:
+            price = price + weights.beta_local * _local_price(measures, (a, b), pair, weights, gamma)
+        if weights.beta_global:
+            price = price + weights.beta_global * _global_price(pair, weights, gamma)
+    paid = gamma * price
     return paid.sum(axis=1), paid.sum(axis=0)
 
 
-def _moments(pair: cpu.Pair) -> NDArray[np.float64]:
-    """c = (C_mu^2 mu + C_nu^2 nu) / 2, (n, m)."""
-    rows = 0.5 * (np.asarray(pair.structure_mu, np.float64) ** 2 @ pair.mu)
-    columns = 0.5 * (np.asarray(pair.structure_nu, np.float64) ** 2 @ pair.nu)
-    return np.asarray(rows[:, None] + columns[None, :])
+def _local_price(
+    measures: GraphMeasures, graphs: tuple[int, int], pair: Any, weights: CostWeights, gamma: NDArray[np.float64]
+) -> Any:
+    """lam_mu L_mu gamma S_nu + lam_nu S_mu gamma L_nu + rho/2 gamma."""
+    price: Any = 0.5 * weights.ridge * gamma
+    if weights.laplacian_source:
+        narrow = gamma @ pair.factor_nu
+        price = price + weights.laplacian_source * (_laplacian(measures, graphs[0]) @ narrow) @ pair.factor_nu.T
+    if weights.laplacian_target:
+        narrow = gamma.T @ pair.factor_mu
+        price = price + weights.laplacian_target * pair.factor_mu @ (_laplacian(measures, graphs[1]) @ narrow).T
+    return price
+
+
+def _global_price(pair: Any, weights: CostWeights, gamma: NDArray[np.float64]) -> Any:
+    """c - C_mu gamma C_nu + sign lam_g log(gamma / prior), c = (C_mu^2 mu + C_nu^2 nu) / 2."""
+    rows = 0.5 * (pair.structure_mu.astype(np.float64) ** 2 @ pair.mu)
+    columns = 0.5 * (pair.structure_nu.astype(np.float64) ** 2 @ pair.nu)
+    price = rows[:, None] + columns[None, :] - pair.structure_mu @ gamma @ pair.structure_nu
+    if weights.degree_weight:
+        price = price + weights.degree_weight * (np.log(np.maximum(gamma, 1e-300)) - pair.log_prior)
+    return price
+
+
+def _laplacian(measures: GraphMeasures, graph: int) -> Any:
+    from scipy.sparse import csr_array
+
+    first, last = measures.offsets[graph], measures.offsets[graph + 1]
+    bounds = measures.laplacian_offsets[first : last + 1]
+    kept = slice(bounds[0], bounds[-1])
+    parts = (measures.laplacian_values[kept], measures.laplacian_columns[kept], bounds - bounds[0])
+    return csr_array(parts, shape=(last - first, last - first))
