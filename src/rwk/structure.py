@@ -65,7 +65,10 @@ def signs_of(embedding: FloatArray) -> Any:
 
 
 def narrow_factor(embedding: FloatArray) -> FloatArray:
-    """F with F F^T = E E^T and as few columns as rounding allows."""
+    """F with F F^T = E E^T and few columns.
+
+    Singular values under 1e-6 of the largest are left out: that changes E E^T by 1e-12 of its size.
+    """
     left, sizes, _ = np.linalg.svd(embedding, full_matrices=False)
-    keep = max(int((sizes > 1e-9 * sizes[0]).sum()), 1) if len(sizes) else 0
+    keep = max(int((sizes > 1e-6 * sizes[0]).sum()), 1) if len(sizes) else 0
     return np.ascontiguousarray(left[:, :keep] * sizes[:keep])

@@ -103,13 +103,26 @@ def _sparse_squared_distances(graphs: Any, a: int, b: int, out: Any) -> None:
         return
     n, m = out.shape
     products = np.zeros((n, m))
+    column = np.zeros(m)
     while p < p_end and q < q_end:
         left, right = graphs.column_keys[p], graphs.column_keys[q]
         if left == right:
+            begin, end = graphs.entry_offsets[q], graphs.entry_offsets[q + 1]
+            full = 4 * (end - begin) >= m  # worth whole rows at a time
+            if full:
+                for t in range(begin, end):
+                    column[graphs.entry_rows[t]] = graphs.entry_values[t]
             for s in range(graphs.entry_offsets[p], graphs.entry_offsets[p + 1]):
                 i, x = graphs.entry_rows[s], graphs.entry_values[s]
-                for t in range(graphs.entry_offsets[q], graphs.entry_offsets[q + 1]):
-                    products[i, graphs.entry_rows[t]] += x * graphs.entry_values[t]
+                if full:
+                    for k in range(m):
+                        products[i, k] += x * column[k]
+                else:
+                    for t in range(begin, end):
+                        products[i, graphs.entry_rows[t]] += x * graphs.entry_values[t]
+            if full:
+                for t in range(begin, end):
+                    column[graphs.entry_rows[t]] = 0.0
         p += left <= right
         q += right <= left
     for i in range(n):

@@ -12,7 +12,9 @@ contiguous rows. The quadratic part of H is <Q(gamma), gamma> with one linear ma
     Q(X) = beta_local (lam_mu L_mu X S_nu + lam_nu S_mu X L_nu + rho/2 X) - beta_global C_mu X C_nu
 
 whose image of gamma is updated by the image of Delta. S = F F^T enters by its factor F, which is narrow, so L
-(sparse) only ever multiplies a narrow matrix from the left.
+(sparse) only ever multiplies a narrow matrix from the left, and all of Q is one product of two stacked matrices:
+
+    Q(X) - rho' X = [ C_mu | L_mu X F_nu | F_mu ] [ X C_nu ; F_nu^T ; (L_nu X^T F_mu)^T ]      weights folded in
 """
 
 from __future__ import annotations
@@ -47,6 +49,8 @@ class Pair(NamedTuple):
     constant: float  # beta_global <c, gamma>, c = (C_mu^2 mu + C_nu^2 nu) / 2
     factor_mu: Any  # F (n, r)
     factor_nu: Any  # F (m, s)
+    left: Any  # [C_mu | . | F_mu], the middle filled anew for every X
+    right: Any  # [. ; F_nu^T ; .]
     first_mu: int  # where the rows of L_mu begin in graphs.laplacian_offsets
     first_nu: int
 
@@ -84,10 +88,36 @@ def load_pair(graphs: Any, a: int, b: int, weights: Any) -> Pair:
     s = (graphs.factor_offsets[b + 1] - graphs.factor_offsets[b]) // m
     factor_mu = graphs.factors[graphs.factor_offsets[a] : graphs.factor_offsets[a + 1]].reshape((n, r))
     factor_nu = graphs.factors[graphs.factor_offsets[b] : graphs.factor_offsets[b + 1]].reshape((m, s))
+    left, right = _stacked(structure_mu, factor_mu, factor_nu, weights)
     return Pair(
         mu, nu, feature, neighbour, fixed, log_prior, structure_mu, structure_nu,
-        weights.beta_global * constant, factor_mu, factor_nu, i0, k0,
+        weights.beta_global * constant, factor_mu, factor_nu, left, right, i0, k0,
     )  # fmt: skip
+
+
+@compiled
+def _stacked(structure_mu: Any, factor_mu: Any, factor_nu: Any, weights: Any) -> tuple[Any, Any]:
+    """The two sides of Q with their constant blocks in place; a block whose weight is 0 has no columns."""
+    n, m = len(structure_mu), len(factor_nu)
+    real = structure_mu.dtype.type
+    whole = n if weights.beta_global != 0.0 else 0
+    source = factor_nu.shape[1] if weights.beta_local * weights.laplacian_source != 0.0 else 0
+    target = factor_mu.shape[1] if weights.beta_local * weights.laplacian_target != 0.0 else 0
+    left = np.empty((n, whole + source + target), structure_mu.dtype)
+    right = np.empty((whole + source + target, m), structure_mu.dtype)
+    weight = real(-weights.beta_global)
+    for i in range(n):
+        for j in range(whole):
+            left[i, j] = weight * structure_mu[i, j]
+    weight = real(weights.beta_local * weights.laplacian_target)
+    for i in range(n):
+        for c in range(target):
+            left[i, whole + source + c] = weight * factor_mu[i, c]
+    weight = real(weights.beta_local * weights.laplacian_source)
+    for c in range(source):
+        for k in range(m):
+            right[whole + c, k] = weight * factor_nu[k, c]
+    return left, right
 
 
 @compiled
@@ -116,45 +146,39 @@ def _laplacian_times(graphs: Any, first: int, narrow: Any, out: Any) -> None:
 
 
 @compiled
-def quadratic_images(graphs: Any, pair: Pair, weights: Any, x: Any, images: Any) -> None:
-    """images[0..2] = C_mu X C_nu, L_mu X S_nu, S_mu X L_nu; those whose weight is 0 are left alone."""
-    if weights.beta_global != 0.0:
-        half = np.dot(pair.structure_mu, x)
-        np.dot(half, pair.structure_nu, images[0])
+def quadratic_map(graphs: Any, pair: Pair, weights: Any, x: Any, out: Any) -> None:
+    """Steps 2 and 6: out = Q(x)."""
+    n, m = x.shape
+    left, right = pair.left, pair.right
+    column = n if weights.beta_global != 0.0 else 0
+    if column:
+        np.dot(x, pair.structure_nu, right[:n])
     if weights.beta_local * weights.laplacian_source != 0.0:
         narrow = np.dot(x, pair.factor_nu)
         smooth = np.empty_like(narrow)
         _laplacian_times(graphs, pair.first_mu, narrow, smooth)
-        np.dot(smooth, pair.factor_nu.T, images[1])
+        for i in range(n):
+            for c in range(smooth.shape[1]):
+                left[i, column + c] = smooth[i, c]
+        column += smooth.shape[1]
     if weights.beta_local * weights.laplacian_target != 0.0:
         narrow = np.dot(x.T, pair.factor_mu)
         smooth = np.empty_like(narrow)
         _laplacian_times(graphs, pair.first_nu, narrow, smooth)
-        np.dot(pair.factor_mu, smooth.T, images[2])
-
-
-@compiled
-def quadratic_map(graphs: Any, pair: Pair, weights: Any, x: Any, images: Any, out: Any) -> None:
-    """Steps 2 and 6: out = Q(x)."""
-    real = x.dtype.type
-    quadratic_images(graphs, pair, weights, x, images)
-    ridge = real(0.5 * weights.beta_local * weights.ridge)
-    structure = real(-weights.beta_global)
-    source = real(weights.beta_local * weights.laplacian_source)
-    target = real(weights.beta_local * weights.laplacian_target)
-    n, m = x.shape
-    for i in range(n):
-        for k in range(m):
-            out[i, k] = ridge * x[i, k]
-        if structure != 0.0:
+        for c in range(smooth.shape[1]):
             for k in range(m):
-                out[i, k] += structure * images[0, i, k]
-        if source != 0.0:
+                right[column + c, k] = smooth[k, c]
+        column += smooth.shape[1]
+    ridge = x.dtype.type(0.5 * weights.beta_local * weights.ridge)
+    if column:
+        np.dot(left, right, out)
+        for i in range(n):
             for k in range(m):
-                out[i, k] += source * images[1, i, k]
-        if target != 0.0:
+                out[i, k] += ridge * x[i, k]
+    else:
+        for i in range(n):
             for k in range(m):
-                out[i, k] += target * images[2, i, k]
+                out[i, k] = ridge * x[i, k]
 
 
 @compiled
@@ -230,9 +254,8 @@ def line_search(
 
 
 @compiled
-def terms_at(graphs: Any, pair: Pair, weights: Any, gamma: Any, images: Any, terms: Any) -> float:
+def terms_at(graphs: Any, pair: Pair, weights: Any, gamma: Any, terms: Any) -> float:
     """Step 9: the seven terms of H, recomputed from gamma; returns their sum."""
-    quadratic_images(graphs, pair, weights, gamma, images)
     kl = weights.beta_global * weights.degree_weight
     terms[:] = 0.0
     terms[0] = inner(gamma, pair.feature)
@@ -240,11 +263,18 @@ def terms_at(graphs: Any, pair: Pair, weights: Any, gamma: Any, images: Any, ter
         terms[1] = weights.beta_local * inner(gamma, pair.neighbour)
         terms[4] = 0.5 * weights.beta_local * weights.ridge * inner(gamma, gamma)
     if weights.beta_local * weights.laplacian_source != 0.0:
-        terms[2] = weights.beta_local * weights.laplacian_source * inner(images[1], gamma)
+        narrow = np.dot(gamma, pair.factor_nu)  # tr(F^T gamma^T L gamma F) = <L narrow, narrow>
+        smooth = np.empty_like(narrow)
+        _laplacian_times(graphs, pair.first_mu, narrow, smooth)
+        terms[2] = weights.beta_local * weights.laplacian_source * inner(smooth, narrow)
     if weights.beta_local * weights.laplacian_target != 0.0:
-        terms[3] = weights.beta_local * weights.laplacian_target * inner(images[2], gamma)
+        narrow = np.dot(gamma.T, pair.factor_mu)
+        smooth = np.empty_like(narrow)
+        _laplacian_times(graphs, pair.first_nu, narrow, smooth)
+        terms[3] = weights.beta_local * weights.laplacian_target * inner(smooth, narrow)
     if weights.beta_global != 0.0:
-        terms[5] = pair.constant - weights.beta_global * inner(images[0], gamma)
+        product = inner(np.dot(pair.structure_mu, gamma), np.dot(gamma, pair.structure_nu))
+        terms[5] = pair.constant - weights.beta_global * product
     if kl != 0.0:
         logs = np.empty_like(gamma)
         terms[6] = kl * logarithms(gamma, pair.log_prior, logs)
@@ -271,16 +301,15 @@ def solve_pair(
     trial, trial_logs = np.empty((n, m), real), np.zeros((n, m), real)
     image, delta_image = np.empty((n, m), real), np.empty((n, m), real)
     delta, g = np.empty((n, m), real), np.empty((n, m), real)
-    images = np.empty((3, n, m), real)
 
     for i in range(n):  # 2
         for k in range(m):
             gamma[i, k] = pair.mu[i] * pair.nu[k]
-    quadratic_map(graphs, pair, weights, gamma, images, image)
+    quadratic_map(graphs, pair, weights, gamma, image)
     divergence = logarithms(gamma, pair.log_prior, logs) if kl != 0.0 else 0.0
     objective = 0.0
     if len(trace):
-        objective = terms_at(graphs, pair, weights, gamma, images, terms)
+        objective = terms_at(graphs, pair, weights, gamma, terms)
 
     gap, converged, n_iter = np.inf, False, 0
     for iteration in range(options.max_iter):
@@ -296,7 +325,7 @@ def solve_pair(
         if gap <= options.tol:
             converged = True
             break
-        quadratic_map(graphs, pair, weights, delta, images, delta_image)  # 6
+        quadratic_map(graphs, pair, weights, delta, delta_image)  # 6
         curvature = inner(delta, delta_image)
         alpha, change, divergence = line_search(  # 7
             pair, kl, (gamma, logs, divergence), delta, slope, curvature, (trial, trial_logs)
@@ -312,7 +341,7 @@ def solve_pair(
         objective += change
         n_iter = iteration + 1
 
-    value = terms_at(graphs, pair, weights, gamma, images, terms)  # 9
+    value = terms_at(graphs, pair, weights, gamma, terms)  # 9
     return gamma, value, n_iter, gap, converged
 
 

@@ -63,11 +63,11 @@ def run_pair(
         shape = pair.fixed.shape
         gamma = np.outer(pair.mu, pair.nu)  # 2
         logs, trial, trial_logs = np.zeros(shape), np.empty(shape), np.zeros(shape)
-        image, delta_image, g, images = np.empty(shape), np.empty(shape), np.empty(shape), np.empty((3, *shape))
+        image, delta_image, g = np.empty(shape), np.empty(shape), np.empty(shape)
         terms = np.zeros(len(TERM_NAMES))
-        cpu.quadratic_map(measures, pair, weights, gamma, images, image)
+        cpu.quadratic_map(measures, pair, weights, gamma, image)
         divergence = cpu.logarithms(gamma, pair.log_prior, logs) if kl else 0.0
-        objective = cpu.terms_at(measures, pair, weights, gamma, images, terms)
+        objective = cpu.terms_at(measures, pair, weights, gamma, terms)
         history = np.full((options.max_iter if trace else 0, 2), np.nan)
         gap, converged, n_iter = np.inf, False, 0
         for iteration in range(options.max_iter):
@@ -80,7 +80,7 @@ def run_pair(
             if gap <= options.tol:
                 converged = True
                 break
-            cpu.quadratic_map(measures, pair, weights, delta, images, delta_image)  # 6
+            cpu.quadratic_map(measures, pair, weights, delta, delta_image)  # 6
             curvature = cpu.inner(delta, delta_image)
             alpha, change, divergence = cpu.line_search(  # 7
                 pair, kl, (gamma, logs, divergence), delta, slope, curvature, (trial, trial_logs)
@@ -91,7 +91,7 @@ def run_pair(
             image += alpha * delta_image
             objective += change
             n_iter = iteration + 1
-        cpu.terms_at(measures, pair, weights, gamma, images, terms)  # 9
+        cpu.terms_at(measures, pair, weights, gamma, terms)  # 9
     return make_solution(gamma, terms, n_iter=n_iter, gap=gap, converged=converged, history=history)
 
 
@@ -102,7 +102,7 @@ def true_gap(measures: GraphMeasures, a: int, b: int, weights: CostWeights, coup
         pair = cpu.load_pair(measures, a, b, weights)
         gamma = np.ascontiguousarray(coupling, np.float64)
         image, logs, g = np.empty_like(gamma), np.zeros_like(gamma), np.empty_like(gamma)
-        cpu.quadratic_map(measures, pair, weights, gamma, np.empty((3, *gamma.shape)), image)
+        cpu.quadratic_map(measures, pair, weights, gamma, image)
         if kl:
             cpu.logarithms(gamma, pair.log_prior, logs)
         cpu.gradient(pair, kl, image, logs, g)

@@ -24,26 +24,34 @@ TINY_32: Final = 1e-36
 def sinkhorn_plan(g: Any, mu: Any, nu: Any, lam: float, rounds: int, plan: Any) -> None:
     """Fill `plan` with the coupling that `rounds` Sinkhorn rounds find for cost g, marginals exact."""
     n, m = g.shape
-    real = g.dtype.type
     low, high = g[0, 0], g[0, 0]
     for i in range(n):
         for k in range(m):
             low = min(low, g[i, k])
             high = max(high, g[i, k])
-    single = g.itemsize == 4
-    if (high - low) <= lam * (PLAIN_SPREAD_32 if single else PLAIN_SPREAD_64):
-        inverse = real(1.0 / lam)
+    spread = (high - low) / lam
+    if spread <= (PLAIN_SPREAD_32 if g.itemsize == 4 else PLAIN_SPREAD_64):
+        inverse = g.dtype.type(1.0 / lam)
         for i in range(n):
             for k in range(m):
                 plan[i, k] = exp_of((low - g[i, k]) * inverse)
-        _scale_plain(plan, mu, nu, rounds, real(TINY_32 if single else TINY_64))
+        _scale_plain(plan, mu, nu, rounds)
+    elif spread <= PLAIN_SPREAD_64:  # too wide for float32: these rounds run in float64
+        wide = np.empty((n, m))
+        for i in range(n):
+            for k in range(m):
+                wide[i, k] = exp_of(np.float64(low - g[i, k]) / lam)
+        _scale_plain(wide, mu, nu, rounds)
+        for i in range(n):
+            for k in range(m):
+                plan[i, k] = wide[i, k]
     else:
         _scale_logarithms(g, mu, nu, lam, rounds, plan)
     round_to_marginals(plan, mu, nu)
 
 
 @compiled
-def _scale_plain(kernel: Any, mu: Any, nu: Any, rounds: int, tiny: Any) -> None:
+def _scale_plain(kernel: Any, mu: Any, nu: Any, rounds: int) -> None:
     """Overwrite a kernel K by diag(u) K diag(v).
 
     One pass over K serves a round: as soon as the u of four rows are known, they are added to the sums K^T u that
@@ -51,6 +59,7 @@ def _scale_plain(kernel: Any, mu: Any, nu: Any, rounds: int, tiny: Any) -> None:
     """
     n, m = kernel.shape
     zero = kernel.dtype.type(0)
+    tiny = kernel.dtype.type(TINY_32 if kernel.itemsize == 4 else TINY_64)
     u = np.ones(n, kernel.dtype)
     v = np.empty(m, kernel.dtype)
     sums = np.zeros(m, kernel.dtype)  # K^T u
