@@ -1,7 +1,9 @@
 """Pictures and reports of what was computed. They see matrices and records, never a solver.
 
     palette    colours and canvases            layout     where the nodes of a graph go
-    alignment  two graphs and their coupling   kernels    a whole matrix
+    drawing    one graph                       alignment  two graphs and their coupling
+    kernels    a whole matrix                  maps       a dataset in the plane, a spectrum
+    curves     records: convergence, accuracy, ablation, run time, scaling
 
 Every plot function takes Axes and returns them, and draws on a figure of its own when none are given. Needs the
 extra `plot`.
@@ -13,10 +15,19 @@ import importlib
 from typing import Any
 
 _PUBLIC = {
+    "dataset_map": "maps",
     "new_figure": "palette",
+    "plot_ablation": "curves",
+    "plot_accuracy": "curves",
     "plot_alignment": "alignment",
-    "plot_terms": "alignment",
+    "plot_convergence": "curves",
+    "plot_graph": "drawing",
     "plot_kernel": "kernels",
+    "plot_map": "maps",
+    "plot_runtime": "curves",
+    "plot_scaling": "curves",
+    "plot_spectrum": "maps",
+    "plot_terms": "alignment",
 }
 
 __all__ = sorted(_PUBLIC)
@@ -28,3 +39,7 @@ def __getattr__(name: str) -> Any:
     value = getattr(importlib.import_module(f"rwk.report.{_PUBLIC[name]}"), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    return __all__

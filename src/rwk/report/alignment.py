@@ -8,26 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rwk.graphs import FloatArray, Graph
-from rwk.report.layout import is_molecule, layout, matched_layout
-from rwk.report.palette import (
-    FAINT,
-    INK,
-    LINK,
-    MUTED,
-    PAPER,
-    TERMS,
-    WARN,
-    headline,
-    new_axes,
-    node_colours,
-    payment_map,
-)
+from rwk.report.drawing import draw_graph, frame, label_fills
+from rwk.report.layout import layout, matched_layout
+from rwk.report.palette import FAINT, INK, LINK, MUTED, TERMS, WARN, headline, new_axes
 
 if TYPE_CHECKING:
     from rwk.transport.problem import PairSolution
 
 SHOWN_SHARE = 0.12  # of a node's mass: thinner flows are left out and counted in the caption
-NAMED_NODES = 48  # more are drawn without letters
 
 
 class _Side(NamedTuple):
@@ -56,11 +44,11 @@ def plot_alignment(
     ax, beside = _both(axes)
     source, target = _placed(G, H, solution)
     shown = _draw_lines(ax, source, target, np.asarray(solution.coupling))
-    fills = _fills(G, H)
+    fills = label_fills(G, H)
     top = _most_paid(source, target)
     for side, marked in zip((source, target), highlight or ((), ()), strict=True):
-        _draw_graph(ax, side, fills, top, marked)
-    _frame(ax, source, target)
+        draw_graph(ax, side.graph, side.places, fills=fills, levels=_levels(side, top), marked=marked)
+    frame(ax, np.concatenate([source.places, target.places]))
     state = "converged" if solution.converged else "not converged"
     left_out = "" if shown > 0.995 else f" · lines carry {shown:.0%} of the mass"
     headline(ax, title or f"{G.n_nodes} and {H.n_nodes} nodes", f"{solution.n_iter} iterations, {state}{left_out}")
@@ -169,66 +157,19 @@ def _largest(coupling: FloatArray) -> Any:
     return coupling >= coupling.max(axis=1, keepdims=True)
 
 
-def _fills(G: Graph, H: Graph) -> dict[int, str]:
-    labels = [label for g in (G, H) if g.node_labels is not None for label in g.node_labels.tolist()]
-    return node_colours(labels, {**(G.label_names or {}), **(H.label_names or {})})
-
-
 def _most_paid(source: _Side, target: _Side) -> float:
     """What the dearest node pays, as a multiple of an even share; 0 where nothing is known."""
     both = [side.paid * len(side.paid) for side in (source, target) if side.paid is not None]
     return float(np.concatenate(both).max()) if both else 0.0
 
 
-def _draw_graph(ax: Any, side: _Side, fills: dict[int, str], top: float, marked: Any) -> None:
-    from matplotlib.collections import LineCollection
-
-    graph, places = side.graph, side.places
-    n = max(graph.n_nodes, 1)
-    size = float(np.clip(4200 / n, 34, 230))
-    ax.add_collection(
-        LineCollection(
-            list(places[graph.edges]), colors="#52606d", linewidths=float(np.clip(44 / n, 0.8, 2.0)), zorder=2
-        )
-    )
-    labels = np.zeros(n, int) if graph.node_labels is None else graph.node_labels
-    colours = [fills.get(int(label), "#d5dae1") for label in labels]
-    rings = np.tile(np.array([[0.66, 0.70, 0.75, 1.0]]), (n, 1))
-    widths = np.full(n, 1.1)
-    if side.paid is not None and top > 0:
-        level = np.zeros(n)
-        level[side.kept] = np.maximum(side.paid, 0) * len(side.paid) / top
-        rings, widths = payment_map()(level), (1.1 + 1.8 * level) * np.clip(40 / n, 0.75, 1.0)
-    if len(marked):
-        at = places[np.asarray(marked)]
-        ax.scatter(*at.T, s=2.6 * size, c="#facc15", alpha=0.55, linewidths=0, zorder=2.5)
-    dots = ax.scatter(*places.T, s=size, c=colours, edgecolors=rings, linewidths=widths, zorder=3)
-    dots.set_gid("nodes")
-    if n <= NAMED_NODES:
-        for place, text in zip(places, _texts(graph), strict=True):
-            ax.annotate(
-                text, place, ha="center", va="center_baseline", fontsize=6.4 if n > 24 else 7.6, color=INK, zorder=4
-            )
-
-
-def _texts(graph: Graph) -> list[str]:
-    """A letter for each node: its element (carbon stays silent) or short label, else its number."""
-    if graph.node_labels is None:
-        return [str(i) for i in range(graph.n_nodes)]
-    names = [str((graph.label_names or {}).get(int(label), int(label))) for label in graph.node_labels]
-    silent = {"C"} if is_molecule(graph) else {name for name in names if len(name) > 3}
-    return ["" if name in silent else name for name in names]
-
-
-def _frame(ax: Any, source: _Side, target: _Side) -> None:
-    both = np.concatenate([source.places, target.places])
-    (left, low), (right, high) = both.min(axis=0), both.max(axis=0)
-    pad = 0.06 * max(right - left, high - low) + 0.4
-    ax.set_xlim(left - pad, right + pad)
-    ax.set_ylim(low - pad, high + pad)
-    ax.set_aspect("equal")
-    ax.set_axis_off()
-    ax.set_facecolor(PAPER)
+def _levels(side: _Side, top: float) -> FloatArray | None:
+    """What each node pays, from 0 to 1."""
+    if side.paid is None or top <= 0:
+        return None
+    levels = np.zeros(side.graph.n_nodes)
+    levels[side.kept] = np.maximum(side.paid, 0) * len(side.paid) / top
+    return levels
 
 
 def _draw_key(ax: Any, G: Graph, H: Graph, fills: dict[int, str], top: float) -> None:

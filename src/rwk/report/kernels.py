@@ -1,4 +1,4 @@
-"""Pictures of a whole matrix: its blocks, its map in the plane, its spectrum."""
+"""Pictures of a whole matrix: its blocks, by class and similarity."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def plot_kernel(K: ArrayLike, targets: ArrayLike | None = None, *, ax: Any = Non
     >>> plot_kernel(np.eye(4), [0, 1, 0, 1]).get_title(loc="left")
     'Kernel of 4 graphs\\n'
     """
-    kernel = _square(K)
+    kernel = square_matrix(K)
     ax = new_axes(5.4, 5.0) if ax is None else ax
     order = kernel_order(kernel, targets)
     off = kernel[~np.eye(len(kernel), dtype=bool)] if len(kernel) > 1 else kernel.ravel()
@@ -96,7 +96,8 @@ def _rectangle(corner: tuple[float, float], width: float, height: float, **style
     return Rectangle(corner, width, height, **style)
 
 
-def _square(matrix: ArrayLike) -> FloatArray:
+def square_matrix(matrix: ArrayLike) -> FloatArray:
+    """The matrix as floats, or one sentence on why it is none that can be drawn."""
     values = np.asarray(matrix, dtype=np.float64)
     if values.ndim != 2 or values.shape[0] != values.shape[1] or not len(values):
         raise ValueError(f"a square matrix is needed, not one of shape {values.shape}")

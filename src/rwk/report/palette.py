@@ -40,7 +40,7 @@ TERMS: Final[Mapping[str, tuple[str, str]]] = {
 def new_figure(width: float, height: float) -> Any:
     """A figure in inches: pyplot's, if the caller already works with pyplot, else one that nobody else sees.
 
-    >>> new_figure(4, 3).get_figwidth()
+    >>> float(new_figure(4, 3).get_figwidth())
     4.0
     """
     try:
@@ -98,6 +98,14 @@ def payment_map() -> Any:
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("rwk-pays", ["#c3cad3", "#e8c46a", "#e8853a", "#c22f2f", "#7f1d2d"])
+
+
+def importance_map() -> Any:
+    """Blue over white to orange: for values with a sign."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    stops = ["#2f6db5", "#a9c8ea", "#f7f8fa", "#fbd38d", "#dd6b20"]
+    return LinearSegmentedColormap.from_list("rwk-importance", stops)
 
 
 def quiet(ax: Any, *, grid: str | None = None) -> None:

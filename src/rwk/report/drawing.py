@@ -1,0 +1,111 @@
+"""One graph on Axes: edges, nodes filled by element or label, rings by a level, letters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rwk.graphs import FloatArray, Graph
+from rwk.report.layout import is_molecule, layout
+from rwk.report.palette import INK, headline, importance_map, new_axes, node_colours, payment_map
+
+NAMED_NODES = 48  # more are drawn without letters
+PLAIN = "#d5dae1"
+
+
+def plot_graph(
+    graph: Graph, *, values: ArrayLike | None = None, marked: Sequence[int] = (), ax: Any = None, title: str = ""
+) -> Any:
+    """Draw one graph; `values` (n,), such as importances, colour its nodes, `marked` nodes get a halo.
+
+    >>> plot_graph(Graph(3, np.array([[0, 1], [1, 2]])), values=[0.0, 1.0, 0.5], title="a path").get_title(loc="left")
+    'a path'
+    """
+    ax = new_axes(4.2, 4.0) if ax is None else ax
+    places = layout(graph)
+    shown = None if values is None else np.asarray(values, dtype=np.float64)
+    if shown is not None and shown.shape != (graph.n_nodes,):
+        raise ValueError(f"values of shape {shown.shape} were given for {graph.n_nodes} nodes; give one for each")
+    draw_graph(ax, graph, places, fills=label_fills(graph), values=shown, marked=marked)
+    frame(ax, places)
+    if title:
+        headline(ax, title)
+    return ax
+
+
+def draw_graph(
+    ax: Any,
+    graph: Graph,
+    places: FloatArray,
+    *,
+    fills: dict[int, str],
+    levels: FloatArray | None = None,
+    values: FloatArray | None = None,
+    marked: Sequence[int] = (),
+) -> None:
+    """Edges and nodes at their places; `levels` (0..1) colour the rings, `values` the fills."""
+    from matplotlib.collections import LineCollection
+
+    n = max(graph.n_nodes, 1)
+    size = float(np.clip(4200 / n, 34, 230))
+    bonds = LineCollection(
+        list(places[graph.edges]), colors="#52606d", linewidths=float(np.clip(44 / n, 0.8, 2.0)), zorder=2
+    )
+    bonds.set_gid("edges")
+    ax.add_collection(bonds)
+    labels = np.zeros(n, int) if graph.node_labels is None else graph.node_labels
+    colours: Any = [fills.get(int(label), PLAIN) for label in labels]
+    rings: Any = np.tile(np.array([[0.66, 0.70, 0.75, 1.0]]), (n, 1))
+    widths = np.full(n, 1.1)
+    if levels is not None:
+        rings, widths = payment_map()(levels), (1.1 + 1.8 * levels) * np.clip(40 / n, 0.75, 1.0)
+    if values is not None:
+        colours, rings = _value_colours(values), "#52606d"
+    if len(marked):
+        ax.scatter(*places[np.asarray(marked)].T, s=2.7 * size, c="#facc15", alpha=0.55, linewidths=0, zorder=2.5)
+    dots = ax.scatter(*places.T, s=size, c=colours, edgecolors=rings, linewidths=widths, zorder=3)
+    dots.set_gid("nodes")
+    if n <= NAMED_NODES:
+        for place, text in zip(places, node_texts(graph), strict=True):
+            ax.annotate(
+                text, place, ha="center", va="center_baseline", fontsize=6.4 if n > 24 else 7.6, color=INK, zorder=4
+            )
+
+
+def label_fills(*graphs: Graph) -> dict[int, str]:
+    """A fill for every node label that occurs in these graphs."""
+    labels = [label for graph in graphs if graph.node_labels is not None for label in graph.node_labels.tolist()]
+    names = {code: name for graph in graphs for code, name in (graph.label_names or {}).items()}
+    return node_colours(labels, names)
+
+
+def node_texts(graph: Graph) -> list[str]:
+    """A letter for each node: its element (carbon stays silent) or short label, else its number.
+
+    >>> node_texts(Graph(2, np.array([[0, 1]]), node_labels=np.array([0, 1]), label_names={0: "C", 1: "O"}))
+    ['', 'O']
+    """
+    if graph.node_labels is None:
+        return [str(i) for i in range(graph.n_nodes)]
+    names = [str((graph.label_names or {}).get(int(label), int(label))) for label in graph.node_labels]
+    silent = {"C"} if is_molecule(graph) else {name for name in names if len(name) > 3}
+    return ["" if name in silent else name for name in names]
+
+
+def frame(ax: Any, places: FloatArray) -> None:
+    """Room around the nodes, equal units, no axes."""
+    (left, low), (right, high) = places.min(axis=0), places.max(axis=0)
+    pad = 0.06 * max(right - left, high - low) + 0.4
+    ax.set_xlim(left - pad, right + pad)
+    ax.set_ylim(low - pad, high + pad)
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.set_axis_off()
+
+
+def _value_colours(values: FloatArray) -> Any:
+    """White for 0, deeper for more; negative values in the other hue."""
+    top = float(np.abs(values).max()) or 1.0
+    return importance_map()(0.5 + 0.5 * values / top)

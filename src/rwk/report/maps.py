@@ -1,0 +1,149 @@
+"""A dataset in the plane, and the spectrum of its kernel."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rwk.graphs import FloatArray
+from rwk.report.kernels import square_matrix
+from rwk.report.layout import LARGE, stress_layout
+from rwk.report.palette import INK, LINK, MUTED, WARN, class_colours, headline, new_axes, quiet
+
+
+def dataset_map(
+    D: ArrayLike, *, method: Literal["mds", "tsne"] = "mds", random_state: int | None = 0
+) -> tuple[FloatArray, float]:
+    """Positions (N, 2) in which near graphs are near, and how well: the rank correlation with the discrepancy.
+
+    "mds" keeps the large picture (classical scaling, then stress), "tsne" the neighbourhoods. What a graph has with
+    itself is taken off first, since RW(G, G) need not be 0.
+
+    >>> places, likeness = dataset_map(np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0))))
+    >>> places.shape, bool(likeness > 0.9)
+    ((6, 2), True)
+    """
+    apart = _separations(square_matrix(D))
+    if method == "tsne" and len(apart) > 3:
+        from sklearn.manifold import TSNE
+
+        start = 1e-4 * _scaled(_classical(apart))
+        machine = TSNE(
+            metric="precomputed",
+            init=start,
+            perplexity=min(30.0, (len(apart) - 1) / 3),
+            learning_rate=200.0,
+            random_state=random_state,
+        )
+        places = np.asarray(machine.fit_transform(apart), dtype=np.float64)
+    elif method in ("mds", "tsne"):
+        places = stress_layout(apart, _classical(apart)) if len(apart) <= 2 * LARGE else _classical(apart)
+    else:
+        raise ValueError(f"method must be 'mds' or 'tsne', not {method!r}")
+    return _scaled(places), _likeness(apart, places)
+
+
+def plot_map(
+    D: ArrayLike, targets: ArrayLike | None = None, *, places: FloatArray | None = None, ax: Any = None
+) -> Any:
+    """Draw a dataset as a map: one point a graph, near where the discrepancy is small, coloured by class.
+
+    >>> D = np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))
+    >>> plot_map(D, [0, 0, 0, 1, 1, 1]).get_title(loc="left")
+    'Map of 6 graphs\\n'
+    """
+    ax = new_axes(5.6, 5.0) if ax is None else ax
+    note = "near means alike"
+    if places is None:
+        places, likeness = dataset_map(D)
+        note = f"near means alike; rank correlation with the discrepancy {likeness:.2f}"
+    n = len(places)
+    size = float(np.clip(9000 / n, 8, 70))
+    classes = np.zeros(n, int) if targets is None else np.asarray(targets)
+    colours = {0: LINK} if targets is None else class_colours(classes)
+    for label, colour in colours.items():
+        mine = places[classes == label]
+        title = f"{label} ({len(mine)})"
+        ax.scatter(*mine.T, s=size, color=colour, alpha=0.75, edgecolors="white", linewidths=0.5, label=title)
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    if targets is not None:
+        ax.legend(frameon=False, fontsize=8.5, labelcolor=INK, title="class", title_fontsize=8.5, loc="best")
+    headline(ax, f"Map of {n} graphs", note)
+    return ax
+
+
+def plot_spectrum(K: ArrayLike, *, ax: Any = None) -> Any:
+    """Draw a kernel's eigenvalues, the negative ones apart, with their share of the whole.
+
+    >>> plot_spectrum(np.array([[1.0, 2.0], [2.0, 1.0]])).get_title(loc="left")
+    '25 % of the spectrum is negative\\n'
+    """
+    ax = new_axes(5.4, 3.6) if ax is None else ax
+    kernel = square_matrix(K)
+    values = np.linalg.eigvalsh((kernel + kernel.T) / 2)[::-1]
+    total = float(np.abs(values).sum()) or 1.0
+    negative = values < -1e-12 * abs(values[0])
+    share = float(-values[negative].sum()) / total
+    ranks = np.arange(1, len(values) + 1)
+    width = 0.9 if len(values) < 120 else 1.0
+    ax.bar(ranks[~negative], values[~negative], width=width, color=LINK)
+    ax.bar(ranks[negative], values[negative], width=width, color=WARN)
+    ax.set_yscale("symlog", linthresh=max(1e-3 * abs(values[0]), 1e-12))
+    ax.axhline(0, color=MUTED, linewidth=0.8)
+    ax.set_xlabel("rank")
+    ax.set_ylabel("eigenvalue (symmetric log)")
+    quiet(ax, grid="y")
+    count = f"{int(negative.sum())} of {len(values)} eigenvalues are below 0"
+    headline(ax, f"{100 * share:.2g} % of the spectrum is negative", count)
+    return ax
+
+
+def _separations(D: FloatArray) -> FloatArray:
+    """Symmetric, 0 on the diagonal, none negative."""
+    own = np.diag(D)
+    apart = np.maximum((D + D.T) / 2 - 0.5 * (own[:, None] + own[None, :]), 0.0)
+    np.fill_diagonal(apart, 0.0)
+    positive = apart[apart > 0]
+    # copies would have infinite weight in the stress
+    least = 0.02 * float(np.median(positive)) if len(positive) else 1.0
+    apart = np.maximum(apart, least)
+    np.fill_diagonal(apart, 0.0)
+    return np.asarray(apart)
+
+
+def _classical(apart: FloatArray) -> FloatArray:
+    from scipy.sparse.linalg import eigsh
+
+    squares = apart**2
+    centred = -0.5 * (squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean())
+    if len(apart) > 50:
+        values, vectors = eigsh(centred, k=2, which="LA", v0=np.ones(len(apart)))
+    else:
+        values, vectors = np.linalg.eigh(centred)
+    places = np.zeros((len(apart), 2))
+    top = np.argsort(values)[::-1][:2]
+    places[:, : len(top)] = vectors[:, top] * np.sqrt(np.maximum(values[top], 0.0))
+    return places * np.where((places**3).sum(axis=0) < -1e-9, -1.0, 1.0)
+
+
+def _scaled(places: FloatArray) -> FloatArray:
+    centred = places - places.mean(axis=0)
+    return np.asarray(centred / max(float(np.abs(centred).max()), 1e-12))
+
+
+def _likeness(apart: FloatArray, places: FloatArray) -> float:
+    from scipy.stats import spearmanr
+
+    if len(apart) < 3:
+        return 1.0
+    chosen = np.random.default_rng(0).integers(0, len(apart), size=(2, 20_000))
+    rows, columns = chosen[:, chosen[0] != chosen[1]]
+    drawn = np.linalg.norm(places[rows] - places[columns], axis=1)
+    found = float(spearmanr(apart[rows, columns], drawn).statistic)
+    return found if np.isfinite(found) else 1.0
