@@ -57,7 +57,7 @@ def nested_cv(
     one): discrepancies D, searched as K = exp(−η D), or with `kind="kernel"` kernels. Or it is a function
     `fit_predict(train, test, seed)` that learns on the graphs `train` and returns the predicted targets of `test`,
     alone or with a dict of what it chose. `records` names a file of JSON lines that scores are added to as they come;
-    folds it already holds are not run again. Scores do not depend on `n_jobs`.
+    folds it already holds are not run again. Scores of matrices do not depend on `n_jobs`.
 
     >>> D = np.abs(np.subtract.outer(np.arange(40.0), np.arange(40.0)))
     >>> targets = np.arange(40) >= 20
@@ -104,7 +104,6 @@ def nested_cv(
         for seed, fold in folds
         if (dataset, method, seed, fold) not in finished
     ]
-    # one thread of linear algebra per fold: same bits for any n_jobs
     run = joblib.Parallel(n_jobs=min(n_jobs, max(len(todo), 1)), return_as="generator_unordered")
     with _progress(progress, f"{method} on {dataset}", len(folds), len(done)) as advance:
         for score in run(
@@ -134,8 +133,10 @@ class _MatrixRun:
         return {"kind": self.matrices.kind, "grid": plain, "matrix means": means}
 
     def __call__(self, task: Task) -> tuple[NDArray[np.bool_], dict[str, Any], float | None]:
-        choice = search(self.matrices, task)
-        right = fit_choice(self.matrices, task, choice) == task.codes[task.test]
+        # one thread of linear algebra per fold: same bits for any n_jobs
+        with threadpool_limits(limits=1):
+            choice = search(self.matrices, task)
+            right = fit_choice(self.matrices, task, choice) == task.codes[task.test]
         return right, choice.as_record(), choice.score
 
 
@@ -160,8 +161,7 @@ class _FunctionRun:
 
 def _run_fold(runner: _MatrixRun | _FunctionRun, task: Task, blank: Score) -> Score:
     start = time.perf_counter()
-    with threadpool_limits(limits=1):
-        right, chosen, inner_score = runner(task)
+    right, chosen, inner_score = runner(task)
     return replace(
         blank,
         seed=task.seed,
