@@ -10,7 +10,9 @@ random walks of the heat kernel (symbols as in the paper):
 
 Factors learned from a random start mean nothing outside their own graph. Here they start from standardised heat
 signatures, and every step of Adam treats all nodes alike, so a renumbered graph gets the same rows, and rows of
-different graphs live in one space.
+different graphs live in one space. Nodes that start alike and see alike neighbours stay alike at every step, but only
+in exact arithmetic: the loss pushes strangers apart, and 200 steps make a difference of 1 out of a rounding error. So
+training knows classes of such nodes (`alike_classes`) and has one row for each class.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rwk.graphs import FloatArray
+from rwk.graphs import FloatArray, IntArray
 from rwk.spectrum import Spectrum, time_ladder
 from rwk.transport.compiling import compiled
 from rwk.transport.vectormath import exp_of, log_of
@@ -29,7 +31,8 @@ LEARNING_RATES: Final = (1e-4, 1e-3, 1e-2, 1e-1)
 MOMENTUM: Final = 0.9
 SECOND_MOMENTUM: Final = 0.999
 ADAM_EPSILON: Final = 1e-8
-FLAT: Final = 1e-9  # a column that varies less carries rounding errors only
+FLAT: Final = 1e-5  # a column that varies less is 0: standardised, its rounding errors would show
+ALIKE: Final = 1e-9  # signatures that differ less are equal
 
 
 def heat_signature(spectrum: Spectrum, dim: int) -> FloatArray:
@@ -40,32 +43,70 @@ def heat_signature(spectrum: Spectrum, dim: int) -> FloatArray:
 def attention_embedding(
     spectrum: Spectrum, connected: FloatArray, *, dim: int, walk_length: int, n_walks: int
 ) -> FloatArray:
-    """The attention embedding [F | R] of one graph; `connected` is 1 where an edge is, else 0."""
-    start_left, start_right = canonical_start(spectrum, dim)
-    walks = np.stack([spectrum.heat_kernel(float(t)) for t in range(1, walk_length + 1)])
-    apart = np.ascontiguousarray(connected == 0, dtype=np.float64)
+    """The attention embedding [F | R] of one graph with (weighted) adjacency matrix `connected`."""
+    classes = alike_classes(connected, spectrum.heat_signature(time_ladder(2 * (dim // 2))))
+    member = np.equal.outer(np.arange(classes.max() + 1), classes).astype(np.float64)  # (classes, n)
+    sizes = member.sum(axis=1)
+    start_left, start_right = (member @ start / sizes[:, None] for start in canonical_start(spectrum, dim))
+    walks = np.stack([member @ spectrum.heat_kernel(float(t)) @ member.T for t in range(1, walk_length + 1)])
+    apart = member @ (connected == 0).astype(np.float64) @ member.T
     best_loss, best = np.inf, np.concatenate([start_left, start_right], axis=1)
     for rate in LEARNING_RATES:
         left, right = start_left.copy(), start_right.copy()
-        loss = train_attention(walks, apart, left, right, rate, float(n_walks), EPOCHS)
+        loss = train_attention(walks, apart, sizes, left, right, rate, float(n_walks), EPOCHS)
         if loss < best_loss:
             best_loss, best = loss, np.concatenate([left, right], axis=1)
-    return best
+    return np.asarray(best[classes])
+
+
+def uneven(length: int) -> FloatArray:
+    """Fixed numbers between 1/2 and 3/2, no two alike."""
+    return 1.0 + 0.5 * np.cos(np.arange(length) ** 2.0 + 1.0)
+
+
+def alike_classes(connected: FloatArray, signature: FloatArray) -> IntArray:
+    """Classes of nodes with equal signatures whose neighbours, class by class, are equal too: one number a node."""
+    mixture = signature @ uneven(signature.shape[1])  # one number that tells rows apart
+    order = np.argsort(mixture, kind="stable")
+    classes = np.empty(len(connected), np.int64)
+    classes[order] = np.cumsum(np.diff(mixture[order], prepend=mixture[order[:1]]) > ALIKE)
+    near = [np.flatnonzero(row) for row in connected]
+    # all that training sees of an edge is its entry in L; rounded, to be equal where it should be
+    roots = np.sqrt(np.maximum(connected.sum(axis=1), 1e-300))
+    entries = [np.round(connected[i, at] / (roots[i] * roots[at]), 9).tolist() for i, at in enumerate(near)]
+    while True:
+        seen = [
+            (own, tuple(sorted(zip(classes[at].tolist(), entry, strict=True))))
+            for own, at, entry in zip(classes.tolist(), near, entries, strict=True)
+        ]
+        number = {key: c for c, key in enumerate(sorted(set(seen)))}
+        if len(number) == classes.max() + 1:
+            return classes
+        classes = np.array([number[key] for key in seen], np.int64)
 
 
 def canonical_start(spectrum: Spectrum, dim: int) -> tuple[FloatArray, FloatArray]:
-    """Where F and R start: standardised heat signatures at `dim` // 2 times each, alternating along one ladder."""
+    """Where F and R start: standardised heat signatures at `dim` // 2 times each, alternating along one ladder.
+
+    Columns get uneven lengths: where signatures at different times are alike (two classes of nodes, as in a star),
+    equal columns would wait at a saddle for a rounding error to tell them apart.
+    """
     signature = spectrum.heat_signature(time_ladder(2 * (dim // 2)))
     centred = signature - signature.mean(axis=0)
     spread = centred.std(axis=0)
     standard = np.divide(centred, spread, out=np.zeros_like(centred), where=spread > FLAT)
-    standard /= np.sqrt(max(dim // 2, 1))
+    standard *= uneven(2 * (dim // 2)) / np.sqrt(max(dim // 2, 1))
     return np.ascontiguousarray(standard[:, 0::2]), np.ascontiguousarray(standard[:, 1::2])
 
 
 @compiled
-def train_attention(walks: Any, apart: Any, left: Any, right: Any, rate: float, n_walks: float, epochs: int) -> float:
-    """Adam on F, R (in place) and the attention; returns the loss at the end."""
+def train_attention(
+    walks: Any, apart: Any, sizes: Any, left: Any, right: Any, rate: float, n_walks: float, epochs: int
+) -> float:
+    """Adam on F, R (in place) and the attention; returns the loss at the end.
+
+    A row stands for a class of nodes, `walks` and `apart` hold sums over classes; a row moves as each of its nodes.
+    """
     length, n = walks.shape[0], walks.shape[1]
     attention = np.zeros(length)
     moments_left = np.zeros((2, left.shape[0], left.shape[1]))
@@ -77,8 +118,8 @@ def train_attention(walks: Any, apart: Any, left: Any, right: Any, rate: float, 
     gradient_attention = np.empty(length)
     for epoch in range(epochs):
         loss_and_slopes(walks, apart, left, right, attention, n_walks, occurrence, attracted, slope, gradient_attention)
-        gradient_left = np.dot(slope, right)
-        gradient_right = np.dot(slope.T, left)
+        gradient_left = np.dot(slope, right) / sizes.reshape((n, 1))
+        gradient_right = np.dot(slope.T, left) / sizes.reshape((n, 1))
         size = rate * np.sqrt(1.0 - SECOND_MOMENTUM ** (epoch + 1)) / (1.0 - MOMENTUM ** (epoch + 1))
         _adam_step(left.ravel(), gradient_left.ravel(), moments_left.reshape((2, -1)), size)
         _adam_step(right.ravel(), gradient_right.ravel(), moments_right.reshape((2, -1)), size)
