@@ -12,7 +12,7 @@ import typer
 
 from rwk import __version__
 from rwk.cli.options import with_parameters
-from rwk.cli.screen import console, duration, errors, progress_bar, say_cost, table_of
+from rwk.cli.screen import console, duration, errors, figures_of, progress_bar, say_cost
 from rwk.parameters import Parameters
 
 app = typer.Typer(
@@ -61,10 +61,9 @@ def info(
     if not data:
         console.print("\n".join(list_datasets()), highlight=False)
         return
-    rows = [dataset_statistics(_load(name)).row() for name in data]
-    for row in rows:
-        lines: list[Any] = [{"figure": title, "value": value} for title, value in row.items()]
-        console.print(table_of(row["name"], lines))
+    for name in data:
+        row = dataset_statistics(_load(name)).row()
+        console.print(figures_of(row["name"], row))
 
 
 @app.command()
@@ -126,12 +125,12 @@ def align(
     graphs = _load(data)
     first, second = graphs[i], graphs[j]
     solution = RWKernel(**parameters.asdict()).fit(graphs).align(first, second)
-    rows: list[Any] = [{"term": name, "value": f"{value:.6f}"} for name, value in solution.terms.items()]
-    rows.append({"term": "value", "value": f"{solution.value:.6f}"})
-    console.print(table_of(f"{graphs.name}: graph {i} and graph {j}", rows))
+    terms = {**solution.terms, "value": solution.value}
+    title = f"{graphs.name}: graph {i} and graph {j}"
+    console.print(figures_of(title, {name: f"{term:.6f}" for name, term in terms.items()}))
     state = "converged" if solution.converged else "not converged"
     console.print(f"{solution.n_iter} iterations, gap {solution.gap:.2g}, {state}", highlight=False)
-    _draw_alignment(output, first, second, solution, f"{graphs.name}: graph {i} and graph {j}")
+    _draw_alignment(output, first, second, solution, title)
 
 
 @app.command()
@@ -173,7 +172,7 @@ def _classify(graphs: Any, parameters: Parameters, output: Path, *, grid: str, r
     folds = make_folds(graphs.targets, n_splits=splits, n_repeats=repeats)
     _say_classify(graphs, settings)
     run = run_classify(graphs, settings, output, folds=folds, grid=search_grid(grid), bar=progress_bar)
-    console.print(table_of(f"nested cross-validation, {repeats} x {splits} folds", [run.row()]))
+    console.print(figures_of(f"nested cross-validation, {repeats} x {splits} folds", run.row()))
     console.print(f"record: {output / 'run.json'}", highlight=False, soft_wrap=True)
     return run
 

@@ -52,19 +52,17 @@ def progress_bar(title: str, total: int, unit: str = "pairs") -> Iterator[Ticker
         yield lambda done: bar.advance(task, done)
 
 
-def table_of(title: str, rows: list[Mapping[str, str]]) -> Table:
-    """Rows of text by column title as a table."""
-    table = Table(title=title, title_justify="left")
-    for column in rows[0]:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*row.values())
+def figures_of(title: str, figures: Mapping[str, str]) -> Table:
+    """Named figures, one below the other: readable however narrow the terminal is."""
+    table = Table(title=title, title_justify="left", show_header=False)
+    for name, figure in figures.items():
+        table.add_row(name, figure)
     return table
 
 
 def say_cost(measures: GraphMeasures, parameters: Parameters, n_pairs: int) -> None:
     """Say before a long run how many pairs, how long and how much memory, from a measured sample."""
-    from rwk.gram import estimate_cost
+    from rwk.gram.matrix import estimate_cost
 
     cost = estimate_cost(measures, parameters, n_pairs)
     errors.print(

@@ -1,0 +1,5 @@
+"""`python -m rwk` is the command `rwk`."""
+
+from rwk.cli import main
+
+main()

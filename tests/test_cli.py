@@ -1,0 +1,199 @@
+"""The command line as a person meets it: real commands on small real files, and every mistake one sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib", reason="the pictures need the extra 'plot'")
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A TU folder of 24 labelled paths and cycles, two classes."""
+    place = tmp_path_factory.mktemp("data") / "TOY"
+    place.mkdir()
+    edges, indicator, labels, classes = [], [], [], []
+    first = 1
+    for g in range(24):
+        n = 4 + g % 5
+        ends = [(i, i + 1) for i in range(n - 1)] + ([(n - 1, 0)] if g % 2 else [])
+        edges += [f"{first + a}, {first + b}" for i, j in ends for a, b in ((i, j), (j, i))]
+        indicator += [str(g + 1)] * n
+        labels += [str(i % 2) for i in range(n)]
+        classes.append(str(g % 2))
+        first += n
+    for part, lines in (
+        ("A", edges),
+        ("graph_indicator", indicator),
+        ("node_labels", labels),
+        ("graph_labels", classes),
+    ):
+        (place / f"TOY_{part}.txt").write_text("\n".join(lines) + "\n")
+    return place
+
+
+def rwk(*arguments: str | Path, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rwk", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "200", **environment},
+        timeout=600,
+    )
+
+
+def test_version_and_help_name_the_commands() -> None:
+    assert rwk("--version").stdout.startswith("rwk ")
+    text = rwk("--help").stdout
+    for command in ("demo", "info", "gram", "classify", "align"):
+        assert command in text
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; sys.argv = ['rwk', '--help']\n"
+        "from rwk.cli import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "heavy = {'numba', 'sklearn', 'torch', 'ot', 'matplotlib', 'scipy', 'networkx'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_parameter_is_an_option() -> None:
+    from dataclasses import fields
+
+    from rwk.parameters import Parameters
+
+    text = rwk("gram", "--help").stdout
+    for field in fields(Parameters):
+        assert f"--{field.name.replace('_', '-')}" in text
+
+
+def test_gram_writes_matrix_parameters_targets_and_version(folder: Path, tmp_path: Path) -> None:
+    done = rwk("gram", folder, "-o", tmp_path / "K.npz", "--beta-global", "0.3", "--eta", "2")
+    assert done.returncode == 0, done.stderr
+    assert "300 pairs" in done.stdout + done.stderr
+    saved = np.load(tmp_path / "K.npz", allow_pickle=False)
+    assert saved["kernel"].shape == (24, 24)
+    np.testing.assert_array_equal(saved["kernel"], np.exp(-2.0 * saved["discrepancy"]))
+    np.testing.assert_array_equal(saved["kernel"], saved["kernel"].T)
+    assert json.loads(str(saved["parameters"]))["beta_global"] == 0.3
+    assert saved["targets"].tolist() == [0, 1] * 12
+    assert str(saved["version"])
+    assert [p.name for p in tmp_path.iterdir()] == ["K.npz"]
+
+
+def test_gram_equals_the_library(folder: Path, tmp_path: Path) -> None:
+    import rwk as library
+
+    assert rwk("gram", folder, "-o", tmp_path / "K.npz", "--n-jobs", "1").returncode == 0
+    D = library.pairwise_discrepancy(library.load_dataset(folder))
+    np.testing.assert_array_equal(np.load(tmp_path / "K.npz")["discrepancy"], D)
+
+
+def test_classify_prints_accuracy_beside_the_majority_and_keeps_a_record(folder: Path, tmp_path: Path) -> None:
+    done = rwk("classify", folder, "-o", tmp_path / "run", "--repeats", "2", "--splits", "3")
+    assert done.returncode == 0, done.stderr
+    for word in ("accuracy", "majority", "pairs/s", "not converged"):
+        assert word in done.stdout
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert record["majority"] == 0.5
+    assert record["accuracy"] > 0.8  # paths and cycles are easy
+    assert len((tmp_path / "run" / "records.jsonl").read_text().splitlines()) == 6
+
+
+def test_align_draws_a_picture(folder: Path, tmp_path: Path) -> None:
+    done = rwk("align", folder, "0", "1", "-o", tmp_path / "picture.png")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+    assert "gromov_wasserstein" in done.stdout
+
+
+def test_info_of_a_path(folder: Path) -> None:
+    text = rwk("info", folder).stdout
+    assert "24" in text
+    assert "2 (0: 12, 1: 12)" in text
+
+
+MISTAKES = {
+    "unknown dataset": (["info", "MUTAGG"], "MUTAG"),
+    "unknown file": (["gram", "no/such/place.zip"], "no/such/place"),
+    "parameter outside its range": (["gram", "{folder}", "--entropy", "0"], "entropy=0"),
+    "unknown choice": (["gram", "{folder}", "--structure", "shortest"], "shortest-path"),
+    "unknown variant": (["gram", "{folder}", "--variant", "RWK-9"], "RWK-1"),
+    "unknown grid": (["classify", "{folder}", "--grid", "huge"], "quick"),
+    "graph that is not there": (["align", "{folder}", "0", "99"], "24 graphs"),
+    "unwritable output": (["gram", "{folder}", "-o", "/proc/nothing/K.npz"], "/proc/nothing"),
+    "output is a folder": (["gram", "{folder}", "-o", "{folder}"], "folder"),
+    "more folds than members": (["classify", "{folder}", "--splits", "13"], "13"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_one_sentence_and_exit_code_2(name: str, folder: Path, tmp_path: Path) -> None:
+    arguments, said = MISTAKES[name]
+    done = rwk(*(argument.format(folder=folder) for argument in arguments), cwd=tmp_path, RWK_DATA=str(tmp_path))
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    message = [line for line in done.stderr.splitlines() if line.startswith("rwk: ")]
+    assert len(message) == 1
+    assert said in message[0]
+    assert not [p for p in tmp_path.rglob("*") if p.is_file()]
+
+
+def broken(folder: Path, tmp_path: Path, part: str, change: object) -> Path:
+    """A copy of the TU folder with one file changed."""
+    import shutil
+
+    place = tmp_path / "TOY"
+    shutil.copytree(folder, place)
+    file = place / f"TOY_{part}.txt"
+    file.write_text(change(file.read_text()))  # type: ignore[operator]
+    return place
+
+
+DAMAGES = {
+    "edge to a node that does not exist": ("A", lambda text: text + "1, 9999\n", "9999"),
+    "graph indicator out of order": ("graph_indicator", lambda text: text.replace("2\n", "3\n", 1), "indicator"),
+    "truncated labels": ("node_labels", lambda text: "\n".join(text.splitlines()[:-3]) + "\n", "node_labels"),
+    "junk": ("A", lambda text: text + "one, two\n", "line"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_dataset_is_one_sentence(name: str, folder: Path, tmp_path: Path) -> None:
+    part, change, said = DAMAGES[name]
+    place = broken(folder, tmp_path, part, change)
+    done = rwk("gram", place, "-o", tmp_path / "K.npz")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert said in done.stderr
+    assert not (tmp_path / "K.npz").exists()
+
+
+def test_a_corrupt_zip_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "BAD.zip").write_bytes(b"PK\x03\x04 and then nothing")
+    done = rwk("info", tmp_path / "BAD.zip")
+    assert done.returncode == 2
+    assert "BAD.zip" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_zip_that_escapes_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "EVIL.zip", "w") as archive:
+        archive.writestr("../EVIL_A.txt", "1, 2\n")
+    done = rwk("info", tmp_path / "EVIL.zip")
+    assert done.returncode == 2
+    assert "EVIL.zip" in done.stderr
+    assert not (tmp_path.parent / "EVIL_A.txt").exists()
