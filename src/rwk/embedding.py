@@ -61,7 +61,7 @@ def attention_embedding(
 
 def uneven(length: int) -> FloatArray:
     """Fixed numbers between 1/2 and 3/2, no two alike."""
-    return 1.0 + 0.5 * np.cos(np.arange(length) ** 2.0 + 1.0)
+    return np.asarray(1.0 + 0.5 * np.cos(np.arange(length) ** 2.0 + 1.0))
 
 
 def alike_classes(connected: FloatArray, signature: FloatArray) -> IntArray:
