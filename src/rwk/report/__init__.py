@@ -3,7 +3,7 @@
     palette    colours and canvases            layout     where the nodes of a graph go
     drawing    one graph                       alignment  two graphs and their coupling
     kernels    a whole matrix                  maps       a dataset in the plane, a spectrum
-    curves     records: convergence, accuracy, ablation, run time, scaling
+    explained  why a graph got its class       curves     records: convergence, accuracy, run time ...
 
 Every plot function takes Axes and returns them, and draws on a figure of its own when none are given. Needs the
 extra `plot`.
@@ -21,9 +21,13 @@ _PUBLIC = {
     "plot_accuracy": "curves",
     "plot_alignment": "alignment",
     "plot_convergence": "curves",
+    "plot_coupling": "alignment",
+    "plot_explanation": "explained",
     "plot_graph": "drawing",
+    "plot_importances": "explained",
     "plot_kernel": "kernels",
     "plot_map": "maps",
+    "plot_pulls": "explained",
     "plot_runtime": "curves",
     "plot_scaling": "curves",
     "plot_spectrum": "maps",

@@ -42,19 +42,34 @@ def plot_alignment(
     if axes is None:
         axes = new_axes(8.6, 4.8, ncols=2, width_ratios=(3.4, 1))
     ax, beside = _both(axes)
-    source, target = _placed(G, H, solution)
-    shown = _draw_lines(ax, source, target, np.asarray(solution.coupling))
-    fills = label_fills(G, H)
-    top = _most_paid(source, target)
-    for side, marked in zip((source, target), highlight or ((), ()), strict=True):
-        draw_graph(ax, side.graph, side.places, fills=fills, levels=_levels(side, top), marked=marked)
-    frame(ax, np.concatenate([source.places, target.places]))
+    shown = plot_coupling(G, H, solution, ax=ax, highlight=highlight)[1]
     state = "converged" if solution.converged else "not converged"
     left_out = "" if shown > 0.995 else f" · lines carry {shown:.0%} of the mass"
     headline(ax, title or f"{G.n_nodes} and {H.n_nodes} nodes", f"{solution.n_iter} iterations, {state}{left_out}")
-    _draw_key(ax, G, H, fills, top)
+    _draw_key(ax, G, H, solution.paid is not None)
     plot_terms(solution, ax=beside)
     return ax
+
+
+def plot_coupling(
+    G: Graph, H: Graph, solution: PairSolution, *, ax: Any = None, highlight: Any = None
+) -> tuple[Any, float]:
+    """Draw the two graphs and the mass alone; returns the Axes and the share of the mass that the lines carry.
+
+    >>> from rwk import align
+    >>> path = Graph(3, np.array([[0, 1], [1, 2]]))
+    >>> ax, shown = plot_coupling(path, path, align(path, path))
+    >>> 0.5 < shown <= 1.0
+    True
+    """
+    ax = new_axes(6.4, 4.4) if ax is None else ax
+    source, target = _placed(G, H, solution)
+    shown = _draw_lines(ax, source, target, np.asarray(solution.coupling))
+    fills, top = label_fills(G, H), _most_paid(source, target)
+    for side, marked in zip((source, target), highlight or ((), ()), strict=True):
+        draw_graph(ax, side.graph, side.places, fills=fills, levels=_levels(side, top), marked=marked)
+    frame(ax, np.concatenate([source.places, target.places]))
+    return ax, shown
 
 
 def plot_terms(solution: PairSolution, *, ax: Any = None) -> Any:
@@ -111,7 +126,7 @@ def _placed(G: Graph, H: Graph, solution: PairSolution) -> tuple[_Side, _Side]:
     second = second - second.mean(axis=0)
     second[:, 1] += first[:, 1].mean()
     second[:, 0] += first[:, 0].max() + gap - second[:, 0].min()
-    paid = getattr(solution, "paid", None) or (None, None)
+    paid = solution.paid or (None, None)
     return _Side(G, first, rows, paid[0]), _Side(H, second, columns, paid[1])
 
 
@@ -172,11 +187,11 @@ def _levels(side: _Side, top: float) -> FloatArray | None:
     return levels
 
 
-def _draw_key(ax: Any, G: Graph, H: Graph, fills: dict[int, str], top: float) -> None:
+def _draw_key(ax: Any, G: Graph, H: Graph, paid: bool) -> None:
     """What colours mean, in one line under the picture."""
     from matplotlib.lines import Line2D
 
-    names = {**(G.label_names or {}), **(H.label_names or {})}
+    fills, names = label_fills(G, H), {**(G.label_names or {}), **(H.label_names or {})}
     dot: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 6, "markeredgewidth": 0.8}
     handles = [
         Line2D([], [], label=str(names.get(label, f"label {label}")), color=colour, markeredgecolor=MUTED, **dot)
@@ -185,7 +200,7 @@ def _draw_key(ax: Any, G: Graph, H: Graph, fills: dict[int, str], top: float) ->
     if fills:
         handles += [Line2D([], [], color=LINK, alpha=0.6, linewidth=2, label="same label")]
         handles += [Line2D([], [], color="#d97706", alpha=0.6, linewidth=2, label="other label")]
-    if top > 0:
+    if paid:
         handles += [Line2D([], [], color="white", markeredgecolor=WARN, label="pays more", **dot)]
     if handles:
         ax.legend(

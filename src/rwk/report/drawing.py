@@ -50,7 +50,8 @@ def draw_graph(
     from matplotlib.collections import LineCollection
 
     n = max(graph.n_nodes, 1)
-    size = float(np.clip(4200 / n, 34, 230))
+    room = ax.bbox.height / ax.figure.dpi  # inches
+    size = float(np.clip(4200 / n, 34, 230) * np.clip(room / 3.4, 0.45, 1.0))
     bonds = LineCollection(
         list(places[graph.edges]), colors="#52606d", linewidths=float(np.clip(44 / n, 0.8, 2.0)), zorder=2
     )
@@ -68,11 +69,10 @@ def draw_graph(
         ax.scatter(*places[np.asarray(marked)].T, s=2.7 * size, c="#facc15", alpha=0.55, linewidths=0, zorder=2.5)
     dots = ax.scatter(*places.T, s=size, c=colours, edgecolors=rings, linewidths=widths, zorder=3)
     dots.set_gid("nodes")
+    letter = 0.5 * size**0.5 if n > 24 else 7.6 * (size / max(size, 200.0)) ** 0.5
     if n <= NAMED_NODES:
         for place, text in zip(places, node_texts(graph), strict=True):
-            ax.annotate(
-                text, place, ha="center", va="center_baseline", fontsize=6.4 if n > 24 else 7.6, color=INK, zorder=4
-            )
+            ax.annotate(text, place, ha="center", va="center_baseline", fontsize=letter, color=INK, zorder=4)
 
 
 def label_fills(*graphs: Graph) -> dict[int, str]:
@@ -99,8 +99,9 @@ def frame(ax: Any, places: FloatArray) -> None:
     """Room around the nodes, equal units, no axes."""
     (left, low), (right, high) = places.min(axis=0), places.max(axis=0)
     pad = 0.06 * max(right - left, high - low) + 0.4
-    ax.set_xlim(left - pad, right + pad)
-    ax.set_ylim(low - pad, high + pad)
+    ax.update_datalim([(left - pad, low - pad), (right + pad, high + pad)])
+    ax.margins(0)
+    ax.autoscale_view()
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_axis_off()
 

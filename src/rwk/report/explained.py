@@ -1,0 +1,99 @@
+"""Pictures of an explanation: the nodes that mattered, and the graphs that pulled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rwk.report.alignment import plot_coupling
+from rwk.report.drawing import plot_graph
+from rwk.report.palette import CLASSES, INK, MUTED, headline, new_figure, quiet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rwk.explain import Explanation
+
+
+def plot_importances(explanation: Explanation, *, marked: Sequence[int] = (), ax: Any = None) -> Any:
+    """Draw the explained graph, its nodes coloured by how much they spoke for the predicted class.
+
+    >>> from rwk.report.explained import example
+    >>> plot_importances(example()).get_title(loc="left")
+    'Predicted 1, not 0\\n'
+    """
+    ax = plot_graph(explanation.graph, values=explanation.importances, marked=marked, ax=ax)
+    headline(
+        ax,
+        f"Predicted {explanation.predicted}, not {explanation.rival}",
+        f"margin {explanation.margin:.2f} · orange nodes speak for it, blue against",
+    )
+    return ax
+
+
+def plot_pulls(explanation: Explanation, *, ax: Any = None) -> Any:
+    """Draw how strongly each support graph pulls, and which way.
+
+    >>> from rwk.report.explained import example
+    >>> plot_pulls(example()).get_xlabel()
+    'pull towards class 1'
+    """
+    ax = new_figure(4.0, 3.0).subplots() if ax is None else ax
+    supports = sorted(explanation.supports, key=lambda support: support.pull)
+    ax.barh(
+        range(len(supports)),
+        [support.pull for support in supports],
+        color=[CLASSES[1] if support.pull > 0 else CLASSES[0] for support in supports],
+        height=0.62,
+    )
+    ax.set_yticks(range(len(supports)), [f"graph {support.index} ({support.target})" for support in supports])
+    ax.axvline(0, color=MUTED, linewidth=0.8)
+    ax.set_xlabel(f"pull towards class {explanation.predicted}")
+    quiet(ax, grid="x")
+    headline(ax, "Who pulled", f"these graphs hold {explanation.covered:.0%} of all pull")
+    return ax
+
+
+def plot_explanation(explanation: Explanation, *, n_alignments: int = 2, marked: Sequence[int] = ()) -> Any:
+    """Draw an explanation on one figure: important nodes, pulls, and the strongest alignments of either side.
+
+    Returns the array of Axes.
+
+    >>> from rwk.report.explained import example
+    >>> len(plot_explanation(example(), n_alignments=1))
+    4
+    """
+    rows = 1 + max(1, n_alignments)
+    figure = new_figure(10.4, 3.6 + 3.1 * (rows - 1))
+    cells = figure.subplots(rows, 2, height_ratios=[1.15, *[1.0] * (rows - 1)])
+    plot_importances(explanation, marked=marked, ax=cells[0, 0])
+    plot_pulls(explanation, ax=cells[0, 1])
+    for column, side in enumerate((explanation.towards(), explanation.away())):
+        for row in range(1, rows):
+            ax = cells[row, column]
+            if row > min(n_alignments, len(side)):
+                ax.set_axis_off()
+                continue
+            support = side[row - 1]
+            plot_coupling(explanation.graph, support.graph, support.solution, ax=ax)
+            way = "towards" if support.pull > 0 else "away from"
+            headline(
+                ax,
+                f"graph {support.index}, class {support.target}",
+                f"pulls {way} {explanation.predicted} by {abs(support.pull):.2f} · RW {support.solution.value:.3f}",
+            )
+            ax.title.set_color(INK)
+    return np.asarray(cells).ravel()
+
+
+def example() -> Explanation:
+    """A small explanation to look at: a planted motif, explained by ten graphs."""
+    from rwk import IndefiniteSVC, RWKernel
+    from rwk.datasets.planted import planted_motif
+    from rwk.explain import explain
+
+    graphs, _ = planted_motif(12)
+    kernel = RWKernel(debias=True)
+    classifier = IndefiniteSVC(C=100.0).fit(kernel.fit_transform(graphs[:11]), graphs[:11].targets)
+    return explain(kernel, classifier, graphs[:11], graphs[11], n_supports=2)
