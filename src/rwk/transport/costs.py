@@ -71,6 +71,9 @@ def log_degree_prior(graphs: Any, a: int, b: int, out: Any, prior: Any) -> None:
             # 0/0 counts as alike: both differences are 0 then
             likeness = 1.0 - abs(d - e) / max(max(d, e), 1e-300)
             prior[i, k] = max(likeness, PRIOR_FLOOR)
+    # a loop of its own: beside a store, the order of the sum would depend on where the arrays lie in memory
+    for i in range(n):
+        for k in range(m):
             total += prior[i, k]
     log_total = np.log(total)
     for i in range(n):

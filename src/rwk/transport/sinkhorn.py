@@ -154,8 +154,9 @@ def round_to_marginals(plan: Any, mu: Any, nu: Any) -> None:
         total = 0.0
         for k in range(m):
             plan[i, k] *= columns[k]
-            total += plan[i, k]
             missing_columns[k] += plan[i, k]
+        for k in range(m):  # apart from the stores: the order of the sum must not depend on where the arrays lie
+            total += plan[i, k]
         missing_rows[i] = max(mu[i] - total, 0.0)
         missing += missing_rows[i]
     if missing <= 0.0:
