@@ -1,0 +1,95 @@
+"""How much memory tiles take, and how large they may be inside a stated budget."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from rwk.gram.errors import GramError
+from rwk.gram.tiles import TileLimits, Tiling, measure_bytes, tile_weight
+from rwk.graphs import IntArray
+
+_UNITS: Final = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_BINARY_UNITS: Final = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+BYTES_PER_PAIR: Final = 160  # lists of pairs, their order, values and health, the padded tile and its encoding
+COPIES_OF_MEASURES: Final = 3  # as stored, joined, in the precision of the solve
+MATRICES_OF_A_PAIR: Final = 16  # of n x m numbers, per thread
+MOST_GRAPHS: Final = 2048  # in a block, whatever the budget
+
+
+class Workload(NamedTuple):
+    """What happens at once on the machine whose memory is stated: tiles, and threads on all of them."""
+
+    tiles: int
+    threads: int
+
+
+def parse_memory(memory: str | int | float) -> int:
+    """Bytes of a budget such as "2GB", "500 MB" or "1GiB".
+
+    >>> parse_memory("2GB"), parse_memory("1GiB"), parse_memory(1000)
+    (2000000000, 1073741824, 1000)
+    """
+    match = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?)(i?)b?\s*", str(memory), flags=re.IGNORECASE)
+    try:
+        number = float(match[1]) if match else 0.0
+    except ValueError:
+        number = 0.0
+    if match is None or not number > 0:
+        raise GramError(f"memory={memory!r} is not an amount of memory; write it like '2GB' or '500MB'")
+    unit = match[2].lower()
+    return int(number * (_BINARY_UNITS[unit] if match[3] and unit else _UNITS[unit]))
+
+
+def spell(n_bytes: float) -> str:
+    """An amount of memory for people.
+
+    >>> spell(1_234_000_000), spell(40_000)
+    ('1.23GB', '40kB')
+    """
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n_bytes >= size:
+            return f"{n_bytes / size:.3g}{unit}"
+    return f"{n_bytes:.0f} bytes"
+
+
+def limits_within(budget: int, sizes: IntArray, load: Workload) -> TileLimits:
+    """How large blocks may be so that what happens at once stays inside the budget."""
+    share = (budget - _solving(sizes, load)) / load.tiles
+    least = BYTES_PER_PAIR + 2 * COPIES_OF_MEASURES * float(measure_bytes(sizes).max())
+    if share < least:
+        needed = least * load.tiles + _solving(sizes, load)
+        raise GramError(
+            f"memory={spell(budget)!r} is too small for one tile: graphs of {int(sizes.max())} nodes on "
+            f"{load.threads} thread(s) need {spell(1.1 * needed)}; raise it or use fewer threads"
+        )
+    graphs = int(np.sqrt(0.5 * share / BYTES_PER_PAIR))
+    return TileLimits(
+        weight=tile_weight(sizes),
+        graphs=max(1, min(graphs, MOST_GRAPHS)),
+        bytes=0.5 * share / (2 * COPIES_OF_MEASURES),
+    )
+
+
+def check_fits(tiling: Tiling, budget: int, load: Workload) -> None:
+    """Refuse a budget that the tiles of a store, planned with another one, don't fit into."""
+    needed = load.tiles * largest_tile_bytes(tiling) + _solving(tiling.sizes, load)
+    if needed > budget:
+        raise GramError(
+            f"memory={spell(budget)!r} is too small for one tile of this store; it needs {spell(1.1 * needed)}"
+        )
+
+
+def largest_tile_bytes(tiling: Tiling) -> float:
+    """Bytes of the tile that takes most."""
+    counts = np.diff(tiling.bounds).astype(np.float64)
+    measures = np.add.reduceat(measure_bytes(tiling.sizes[tiling.order]), tiling.bounds[:-1])
+    pairs = BYTES_PER_PAIR * counts[:, None] * counts[None, :]
+    return float((pairs + COPIES_OF_MEASURES * (measures[:, None] + measures[None, :])).max())
+
+
+def _solving(sizes: IntArray, load: Workload) -> float:
+    """What the solver itself holds, one pair of the largest graphs a thread."""
+    return 8.0 * MATRICES_OF_A_PAIR * load.threads * float(sizes.max()) ** 2

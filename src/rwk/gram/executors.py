@@ -1,0 +1,220 @@
+"""Who solves the tiles: threads of this process, processes of this machine, or (in `cluster`) a Dask cluster.
+
+An executor takes tiles and a way to load blocks of measures, and yields solved tiles in any order. It keeps nothing:
+whoever consumes it writes them down. A lost worker costs the tile it was at.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Any, Final, NamedTuple, Protocol
+
+import numpy as np
+
+import rwk
+from rwk.gram.budget import Workload
+from rwk.gram.errors import GramError
+from rwk.gram.store import TileValues
+from rwk.gram.tiles import Tile
+from rwk.parameters import Parameters
+from rwk.transport.chunks import Ticker, thread_count
+from rwk.transport.pairs import device_present, in_precision, joined, solve_pairs
+from rwk.transport.problem import SOLVER_VERSION, CostWeights, GraphMeasures, ScgOptions
+
+Solved = tuple[Tile, TileValues]
+LoadBlock = Callable[[int], GraphMeasures]
+LOSSES_IN_A_ROW: Final = 3  # worker pools that may break without finishing a tile between
+
+
+class TileJob(NamedTuple):
+    """What is the same for every tile; it travels to the workers."""
+
+    weights: CostWeights
+    options: ScgOptions
+    precision: str
+    backend: str
+    version: tuple[str, int]  # of rwk and of its solver, where the run was started
+
+    @classmethod
+    def of(cls, settings: Parameters, backend: str) -> TileJob:
+        return cls(settings.cost_weights(), settings.scg_options(), settings.precision, backend, this_version())
+
+
+class Executor(Protocol):
+    """Solves tiles somewhere."""
+
+    @property
+    def load(self) -> Workload:
+        """What happens at once on one machine."""
+
+    def find_backend(self) -> str:
+        """Which backend the workers have, "gpu" or "cpu"."""
+
+    def solve(self, job: TileJob, tiles: Iterable[Tile], load_block: LoadBlock, tick: Ticker) -> Iterator[Solved]:
+        """Solved tiles as they come; `tick` hears of pairs solved before their tile is."""
+
+
+def this_version() -> tuple[str, int]:
+    """Version of the package and of its solver."""
+    return rwk.__version__, SOLVER_VERSION
+
+
+def as_executor(executor: Any, n_jobs: int | None) -> Executor:
+    """The executor a user means: None or "threads", "processes", a Dask client, or an executor.
+
+    >>> as_executor("processes", 2).load.tiles
+    3
+    """
+    if executor is None or executor == "threads":
+        return Threads(n_jobs)
+    if executor == "processes":
+        return Processes(n_jobs)
+    if hasattr(executor, "solve") and hasattr(executor, "find_backend"):
+        return executor  # type: ignore[no-any-return]
+    if type(executor).__module__.split(".")[0] == "distributed":
+        from rwk.gram.cluster import Dask
+
+        return Dask(client=executor)
+    raise GramError(f"executor={executor!r} is not known; give 'threads', 'processes', a Dask client or an Executor")
+
+
+def solve_tile(
+    job: TileJob,
+    rows: GraphMeasures,
+    columns: GraphMeasures | None,
+    *,
+    n_jobs: int | None = 1,
+    tick: Ticker | None = None,
+) -> TileValues:
+    """Solve all pairs of two blocks, or of one with itself."""
+    if this_version() != job.version:
+        raise GramError(
+            f"a worker has rwk {this_version()[0]} (solver {this_version()[1]}) and the run was started by "
+            f"{job.version[0]} (solver {job.version[1]}); install the same version on both"
+        )
+    start = time.perf_counter()
+    if columns is None:
+        pairs = np.stack(np.triu_indices(rows.n_graphs), axis=1).astype(np.int64)
+        measures = _writable(rows)
+    else:
+        left, right = np.indices((rows.n_graphs, columns.n_graphs), np.int64).reshape(2, -1)
+        pairs = np.stack([left, right + rows.n_graphs], axis=1)
+        measures = joined(rows, columns)
+    results = solve_pairs(
+        in_precision(measures, job.precision),
+        pairs,
+        job.weights,
+        job.options,
+        backend=job.backend,
+        n_jobs=n_jobs,
+        tick=tick,
+    )
+    if columns is None:
+        values = np.empty((rows.n_graphs, rows.n_graphs))
+        values[pairs[:, 0], pairs[:, 1]] = values[pairs[:, 1], pairs[:, 0]] = results.values
+    else:
+        values = results.values.reshape(rows.n_graphs, columns.n_graphs)
+    n_bad = int((~results.converged).sum())
+    return TileValues(values, n_bad, int(results.n_iter.sum()), time.perf_counter() - start)
+
+
+def solve_tile_alone(job: TileJob, rows: GraphMeasures, columns: GraphMeasures | None) -> TileValues:
+    """`solve_tile` in a worker process, which leaves the cores to the other workers for good."""
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1, "blas")
+    return solve_tile(job, rows, columns)
+
+
+class Threads:
+    """Threads of this process, all on one tile after the other."""
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.n_jobs = n_jobs
+
+    @property
+    def load(self) -> Workload:
+        return Workload(tiles=1, threads=thread_count(self.n_jobs))
+
+    def find_backend(self) -> str:
+        return "gpu" if device_present() else "cpu"
+
+    def solve(self, job: TileJob, tiles: Iterable[Tile], load_block: LoadBlock, tick: Ticker) -> Iterator[Solved]:
+        held: dict[int, GraphMeasures] = {}
+        for tile in tiles:
+            wanted = {tile.row, tile.column}
+            held = {b: held[b] if b in held else load_block(b) for b in sorted(wanted)}
+            columns = None if tile.row == tile.column else held[tile.column]
+            yield tile, solve_tile(job, held[tile.row], columns, n_jobs=self.n_jobs, tick=tick)
+
+
+class Processes:
+    """Worker processes of this machine through joblib, one tile each."""
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.n_jobs = thread_count(n_jobs)
+
+    @property
+    def load(self) -> Workload:
+        return Workload(tiles=self.n_jobs + 1, threads=self.n_jobs)
+
+    def find_backend(self) -> str:
+        return "gpu" if device_present() else "cpu"
+
+    def solve(self, job: TileJob, tiles: Iterable[Tile], load_block: LoadBlock, tick: Ticker) -> Iterator[Solved]:
+        from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+        coming = iter(tiles)
+        sent: dict[tuple[int, int], Tile] = {}  # not back yet
+        losses, over = 0, False
+        while not over:
+            try:
+                for key, solved in self._pool(job, sent, coming, load_block):
+                    losses = 0
+                    yield sent.pop(key), solved
+                over = True
+            except TerminatedWorkerError as error:
+                losses += 1
+                if losses >= LOSSES_IN_A_ROW:
+                    raise GramError(
+                        f"worker processes died {losses} times in a row without finishing a tile, most likely for want "
+                        "of memory; use fewer processes (n_jobs) or a smaller memory budget"
+                    ) from error
+
+    def _pool(
+        self, job: TileJob, sent: dict[tuple[int, int], Tile], coming: Iterator[Tile], load_block: LoadBlock
+    ) -> Iterator[tuple[tuple[int, int], TileValues]]:
+        """Solve what was sent and lost, then what is coming."""
+        from joblib import Parallel, delayed
+
+        def work() -> Iterator[Any]:
+            for tile in chain(list(sent.values()), coming):
+                key = (tile.row, tile.column)
+                sent[key] = tile
+                columns = None if tile.row == tile.column else load_block(tile.column)
+                yield delayed(_keyed)(key, job, load_block(tile.row), columns)
+
+        # no memory maps: read-only arrays would be compiled for a second time
+        pool = Parallel(
+            self.n_jobs,
+            "loky",
+            return_as="generator_unordered",
+            pre_dispatch=self.n_jobs + 1,
+            batch_size=1,
+            max_nbytes=None,
+        )
+        yield from pool(work())
+
+
+def _keyed(
+    key: tuple[int, int], job: TileJob, rows: GraphMeasures, columns: GraphMeasures | None
+) -> tuple[tuple[int, int], TileValues]:
+    return key, solve_tile_alone(job, rows, columns)
+
+
+def _writable(measures: GraphMeasures) -> GraphMeasures:
+    """Arrays that came over a wire may be read-only, for which nothing is compiled."""
+    fields = {name: np.require(value, requirements="W") for name, value in measures._asdict().items()}
+    return measures._replace(**{name: value for name, value in fields.items() if value.ndim})

@@ -1,0 +1,155 @@
+"""Making a store, going on with one, adding graphs to one."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+
+import rwk
+from rwk.gram.blocks import alike, cut, to_bytes
+from rwk.gram.budget import Workload, check_fits, limits_within
+from rwk.gram.errors import GramError
+from rwk.gram.manifest import Manifest, check_same, check_same_graphs, graph_digests, stored_parameters
+from rwk.gram.places import Place
+from rwk.gram.store import GramStore, MemoryTiles
+from rwk.gram.tiles import Tiling, block_ends, measure_bytes
+from rwk.graphs import GraphSet, IntArray
+from rwk.parameters import Parameters, Scale
+from rwk.represent import represent
+from rwk.transport.problem import SOLVER_VERSION, GraphMeasures
+
+Existing = Literal["resume", "refuse", "extend"]
+EXISTING: Final = ("resume", "refuse", "extend")
+PROBES: Final = 4  # stored graphs represented again before others are added
+
+
+class Request(NamedTuple):
+    """What is asked for, whoever computes it."""
+
+    graphs: GraphSet
+    settings: Parameters
+    backend: str  # "auto", "cpu", "gpu" or "exact"
+    budget: int
+    load: Workload
+
+
+def in_memory(request: Request, backend: str) -> MemoryTiles:
+    """Tiles without a store."""
+    sizes = request.graphs.sizes
+    tiling = Tiling.of([sizes], [block_ends(sizes, limits_within(request.budget, sizes, request.load))])
+    measures, _ = represent(request.graphs, request.settings)
+    blocks = [cut(measures, tiling.members(b)) for b in range(tiling.n_blocks)]
+    return MemoryTiles(tiling, blocks, backend)
+
+
+def open_store(place: Place, request: Request, existing: Existing, find_backend: Callable[[], str]) -> GramStore:
+    """The store of these graphs and settings at a place, made or extended as needed; a `GramError` if it is not."""
+    segments = read_segments(place)
+    digests = graph_digests(request.graphs)
+    if not segments:
+        _check_empty(place)
+        segments = _add_segment(place, request, digests, [], find_backend)
+    elif existing == "refuse":
+        raise GramError(
+            f"{place.name} already holds a Gram of {sum(len(s.graphs) for s in segments)} graphs; "
+            "ask to resume it (--resume) or choose another name"
+        )
+    check_same(segments[0], request.settings, request.backend, place.name)
+    stored = [digest for segment in segments for digest in segment.graphs]
+    check_same_graphs(stored, digests, place.name, extend=existing == "extend")
+    if len(digests) > len(stored):
+        segments = _add_segment(place, request, digests, segments, find_backend)
+        stored = [digest for segment in segments for digest in segment.graphs]
+        check_same_graphs(stored, digests, place.name, extend=False)
+    store = GramStore(place, segments, request.graphs, request.settings)
+    check_fits(store.tiling, request.budget, request.load)
+    store.sweep()
+    return store
+
+
+def read_segments(place: Place) -> list[Manifest]:
+    """All manifests of a store, none where there is no store."""
+    names = sorted(key for key in place.names() if key.startswith("manifest-") and key.endswith(".json"))
+    return [Manifest.from_bytes(place.read(name), place.name) for name in names]
+
+
+def _check_empty(place: Place) -> None:
+    strangers = [key for key in place.names() if not key.startswith("measures-") and not key.endswith(".partial")]
+    if strangers:
+        raise GramError(
+            f"{place.name} is no store but holds other things ({min(strangers)} ...); choose an empty or new folder"
+        )
+
+
+def _add_segment(
+    place: Place, request: Request, digests: list[str], segments: list[Manifest], find_backend: Callable[[], str]
+) -> list[Manifest]:
+    """Represent the new graphs, keep their measures, and only then the manifest that speaks of them."""
+    first = sum(len(segment.graphs) for segment in segments)
+    first_block = sum(len(segment.ends) for segment in segments)
+    new = request.graphs[first:]
+    folder = f"measures-{uuid.uuid4().hex[:8]}"
+    ends = block_ends(new.sizes, limits_within(request.budget, request.graphs.sizes, request.load))
+    if segments:
+        scale = segments[0].scale
+        _check_represented_alike(place, request, segments)
+        measures = _represented(new, request, scale)[0]
+    else:
+        measures, scale = _represented(new, request, None)
+    order = np.argsort(new.sizes, kind="stable")
+    for b, (start, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
+        block = _block(new, measures, order[start:end], request.settings, scale)
+        place.write(f"{folder}/{first_block + b:06d}.npz", to_bytes(block))
+    manifest = Manifest(
+        solver_version=SOLVER_VERSION,
+        backend=segments[0].backend if segments else find_backend(),
+        parameters=stored_parameters(request.settings),
+        scale=scale,
+        graphs=digests[first:],
+        sizes=new.sizes.tolist(),
+        ends=ends,
+        measures=folder,
+        rwk=rwk.__version__,
+    )
+    if not place.create(f"manifest-{len(segments):04d}.json", manifest.to_bytes()):
+        place.remove(folder)  # another process was first; its measures count, and it is checked like any store
+    return read_segments(place)
+
+
+def _block(
+    graphs: GraphSet, measures: GraphMeasures | None, chosen: IntArray, settings: Parameters, scale: Scale
+) -> GraphMeasures:
+    if measures is not None:
+        return cut(measures, chosen)
+    return represent(graphs[chosen], settings, scale=scale)[0]
+
+
+def _represented(graphs: GraphSet, request: Request, scale: Scale | None) -> tuple[GraphMeasures | None, Scale]:
+    """Measures of all graphs if the budget has room for them, else None; and the scale.
+
+    Without that room the scale is learned from as many graphs, drawn at random, as there is room for.
+    """
+    room = request.budget / 2.0
+    if float(measure_bytes(graphs.sizes).sum()) <= room:
+        return represent(graphs, request.settings, scale=scale)
+    if scale is None:
+        drawn = np.random.default_rng(request.settings.random_state).permutation(len(graphs))
+        n_drawn = int(np.searchsorted(np.cumsum(measure_bytes(graphs.sizes[drawn])), room))
+        _, scale = represent(graphs[np.sort(drawn[: max(1, n_drawn)])], request.settings)
+    return None, scale
+
+
+def _check_represented_alike(place: Place, request: Request, segments: list[Manifest]) -> None:
+    """New rows must be made as the old ones were: a few stored graphs are represented again and compared."""
+    store = GramStore(place, segments, request.graphs, request.settings)
+    block = store.block(0)
+    chosen = np.arange(min(PROBES, block.n_graphs))
+    again, _ = represent(request.graphs[store.tiling.members(0)[chosen]], request.settings, scale=segments[0].scale)
+    if not alike(again, cut(block, chosen)):
+        raise GramError(
+            f"{place.name} was written by rwk {segments[0].rwk}, which represented graphs differently; "
+            "extend it with that version or use another store"
+        )

@@ -1,0 +1,170 @@
+"""A finished Gram matrix: as a whole, as a slice, or as a file mapped into memory."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rwk.gram.budget import spell
+from rwk.gram.errors import GramError, told
+from rwk.gram.matrix import GramHealth
+from rwk.gram.tiles import Tiling
+from rwk.graphs import FloatArray, IntArray
+from rwk.parameters import Parameters
+
+
+class TileSource(Protocol):
+    """Where finished tiles are: a `GramStore` or `MemoryTiles`."""
+
+    @property
+    def name(self) -> str: ...
+
+    tiling: Tiling
+
+    def done(self) -> set[tuple[int, int]]: ...
+
+    def read(self, row: int, column: int) -> FloatArray: ...
+
+    def health(self) -> FloatArray: ...
+
+
+class Gram:
+    """Discrepancies of all pairs of graphs, in the order the graphs were given, read tile by tile on demand.
+
+    `gram[i, j]`, `gram[10:20]` and `gram[[3, 5], :100]` read a part; `discrepancy()` and `kernel()` the whole, where it
+    fits the memory budget; `memmap(path)` writes it to a file and maps that. Values are debiased where the parameters
+    say so. `health` says how many pairs did not converge.
+    """
+
+    def __init__(self, source: TileSource, settings: Parameters, budget: int) -> None:
+        self._source, self._settings, self._budget = source, settings, budget
+        self._block_of = np.empty(len(source.tiling.order), np.int64)
+        self._place = np.empty_like(self._block_of)
+        for block in range(source.tiling.n_blocks):
+            members = source.tiling.members(block)
+            self._block_of[members], self._place[members] = block, np.arange(len(members))
+        self._own: FloatArray | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self), len(self)
+
+    def __len__(self) -> int:
+        return len(self._block_of)
+
+    def __repr__(self) -> str:
+        missing = self.n_missing
+        state = f", {missing} tiles missing" if missing else ""
+        return f"Gram({len(self)} graphs in {self._source.name}{state})"
+
+    @property
+    def n_missing(self) -> int:
+        """Tiles nobody has computed yet."""
+        blocks = self._source.tiling.n_blocks
+        return blocks * (blocks + 1) // 2 - len(self._source.done())
+
+    @property
+    def health(self) -> GramHealth:
+        not_converged, n_iter, seconds = self._source.health()
+        done = self._source.done()
+        n_pairs = sum(tile.n_pairs for tile in self._source.tiling if (tile.row, tile.column) in done)
+        return GramHealth(n_pairs, int(not_converged), float(n_iter) / max(n_pairs, 1), float(seconds))
+
+    def __getitem__(self, key: Any) -> Any:
+        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        numbers = np.arange(len(self))
+        at_rows, at_columns = np.asarray(numbers[rows]), np.asarray(numbers[columns])
+        part = self._read(at_rows.ravel(), at_columns.ravel())
+        return part.reshape(at_rows.shape + at_columns.shape)[()]
+
+    def discrepancy(self) -> FloatArray:
+        """The whole matrix D, exactly symmetric."""
+        needed = 8 * len(self) ** 2
+        if needed > self._budget:
+            raise GramError(
+                f"the matrix of {len(self)} graphs takes {spell(needed)} and the budget is {spell(self._budget)}; "
+                "raise memory=, read a slice, or use memmap(path)"
+            )
+        out = np.empty(self.shape)
+        self._fill(out)
+        return out
+
+    def kernel(self, eta: float | None = None) -> FloatArray:
+        """K = exp(-eta D), with the eta of the parameters unless another is given."""
+        out = self.discrepancy()
+        out *= -(self._settings.eta if eta is None else eta)
+        return np.exp(out, out=out)
+
+    def memmap(self, path: str | os.PathLike[str]) -> NDArray[np.float64]:
+        """The whole matrix D in an .npy file, mapped into memory for reading; an existing file is replaced."""
+        final = Path(path).expanduser()
+        beside = final.with_name(f"{final.name}.{uuid.uuid4().hex}.partial")
+        with told(str(final.parent)):
+            try:
+                out = np.lib.format.open_memmap(beside, mode="w+", dtype=np.float64, shape=self.shape)
+                _claim(beside)
+                self._fill(out)
+                out.flush()
+                del out
+                beside.replace(final)
+            except BaseException:
+                beside.unlink(missing_ok=True)
+                raise
+            return np.asanyarray(np.load(final, mmap_mode="r"))
+
+    def _fill(self, out: FloatArray) -> None:
+        tiling = self._source.tiling
+        own = self._half_self()
+        for tile in tiling:
+            rows, columns = tiling.members(tile.row), tiling.members(tile.column)
+            values = self._source.read(tile.row, tile.column)
+            if own is not None:
+                values = values - (own[rows][:, None] + own[columns][None, :])
+            out[np.ix_(rows, columns)] = values
+            if tile.row != tile.column:
+                out[np.ix_(columns, rows)] = values.T
+
+    def _read(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Rows x columns, from the tiles that hold them, each read once."""
+        out = np.empty((len(rows), len(columns)))
+        if out.nbytes > self._budget:
+            raise GramError(
+                f"this slice takes {spell(out.nbytes)} and the budget is {spell(self._budget)}; "
+                "raise memory= or read less"
+            )
+        own = self._half_self()
+        row_blocks, column_blocks = self._block_of[rows], self._block_of[columns]
+        tiles = {(min(r, c), max(r, c)) for r in set(row_blocks.tolist()) for c in set(column_blocks.tolist())}
+        for low, high in sorted(tiles):
+            values = self._source.read(low, high)
+            for r, c, tile in ((low, high, values), (high, low, values.T)):
+                at_rows, at_columns = np.flatnonzero(row_blocks == r), np.flatnonzero(column_blocks == c)
+                inside = np.ix_(self._place[rows[at_rows]], self._place[columns[at_columns]])
+                out[np.ix_(at_rows, at_columns)] = tile[inside]
+        if own is not None:
+            out -= own[rows][:, None] + own[columns][None, :]
+        return out
+
+    def _half_self(self) -> FloatArray | None:
+        """Half of each graph's discrepancy to itself, from the tiles on the diagonal, if it is to be subtracted."""
+        if not self._settings.debias:
+            return None
+        if self._own is None:
+            tiling = self._source.tiling
+            own = np.empty(len(self))
+            for block in range(tiling.n_blocks):
+                own[tiling.members(block)] = 0.5 * np.diag(self._source.read(block, block))
+            self._own = own
+        return self._own
+
+
+def _claim(path: Path) -> None:
+    """Have the disk set all of a file's room aside: a map of a full disk would end the process, not the call."""
+    if hasattr(os, "posix_fallocate"):
+        with path.open("r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)

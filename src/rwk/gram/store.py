@@ -1,0 +1,222 @@
+"""Finished tiles on disk (or any fsspec place) as zarr arrays, and all that is needed to compute the missing ones.
+
+    STORE/
+      manifest-0000.json     graphs, parameters, solver: what this store is; -0001 ... graphs added later
+      measures-3fa9c1d2/     what the solver knows of each block of graphs, the same for every process
+      discrepancy-0/         zarr array; chunk r.c is the tile of blocks r and c, zstd and crc32c
+      health-0/              zarr array; of each tile: pairs not converged, iterations, seconds
+
+Every file is written beside its name and renamed, manifests are created by the first who comes and never changed, and
+a tile has the same bits whoever computed it: processes may share a store, and a killed one leaves nothing half done.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rwk.gram.blocks import from_bytes, to_bytes
+from rwk.gram.errors import GramError, need, told
+from rwk.gram.manifest import Manifest
+from rwk.gram.places import Place
+from rwk.gram.tiles import Tile, Tiling
+from rwk.graphs import FloatArray, GraphSet
+from rwk.parameters import Parameters
+from rwk.represent import represent
+from rwk.transport.problem import GraphMeasures
+
+Keys = set[tuple[int, int]]
+_TILE_KEY = re.compile(r"(\d+)\.(\d+)")
+
+
+class TileValues(NamedTuple):
+    """A solved tile: discrepancies, and how the solving went."""
+
+    values: FloatArray  # (n_rows, n_columns)
+    n_not_converged: int
+    n_iter: int  # of all pairs together
+    seconds: float
+
+
+class DamagedTileError(GramError):
+    """A tile whose checksum is wrong or that is not complete."""
+
+
+class GramStore:
+    """The tiles and measures of one set of graphs under one set of parameters, kept at a place."""
+
+    def __init__(self, place: Place, segments: list[Manifest], graphs: GraphSet, settings: Parameters) -> None:
+        self.place = place
+        self.segments = segments
+        self.tiling = Tiling.of(
+            [np.asarray(segment.sizes, np.int64) for segment in segments], [segment.ends for segment in segments]
+        )
+        self._graphs, self._settings = graphs, settings
+        self._zarr_store = place.zarr_store()
+        self._values = [self._array("discrepancy", s) for s in range(len(segments))]
+        self._health = [self._array("health", s) for s in range(len(segments))]
+
+    @property
+    def name(self) -> str:
+        return self.place.name
+
+    @property
+    def backend(self) -> str:
+        return self.segments[0].backend
+
+    def block(self, number: int) -> GraphMeasures:
+        """The measures of a block; where its file is damaged or gone they are made again."""
+        segment = self.segments[self.tiling.segment_of(number)]
+        key = f"{segment.measures}/{number:06d}.npz"
+        try:
+            measures = from_bytes(self.place.read(key))
+        except KeyError:
+            measures = None
+        if measures is None:
+            chosen = self._graphs[self.tiling.members(number)]
+            measures, _ = represent(chosen, self._settings, scale=self.segments[0].scale)
+            self.place.write(key, to_bytes(measures))
+        return measures
+
+    def done(self) -> Keys:
+        """Tiles that are there; whether they are whole is `verified`'s business."""
+        found: Keys = set()
+        for s, start in enumerate(self.tiling.starts[:-1]):
+            for key in self.place.names(f"discrepancy-{s}"):
+                if match := _TILE_KEY.fullmatch(key):
+                    found.add((int(match[1]), int(match[2]) + int(start)))
+        return found
+
+    def has(self, tile: Tile) -> bool:
+        """Whether a tile is there by now."""
+        segment = self.tiling.segment_of(tile.column)
+        inside = tile.column - int(self.tiling.starts[segment])
+        return self.place.exists(f"discrepancy-{segment}/{tile.row}.{inside}")
+
+    def verified(self, tiles: Iterable[Tile]) -> tuple[Keys, Keys]:
+        """Which of these tiles are there and whole, and which are there and damaged."""
+        done = self.done()
+        damaged: Keys = set()
+        for tile in tiles:
+            if (tile.row, tile.column) in done:
+                try:
+                    self.read(tile.row, tile.column)
+                except DamagedTileError:
+                    damaged.add((tile.row, tile.column))
+        return done - damaged, damaged
+
+    def read(self, row: int, column: int) -> FloatArray:
+        """The values of one tile, row <= column."""
+        with told(self.name):
+            segment, (rows, columns), shape = self._locate(row, column)
+            try:
+                values = np.asarray(self._values[segment][rows, columns])[: shape[0], : shape[1]]
+            except (ValueError, RuntimeError) as error:
+                raise DamagedTileError(self._damaged(row, column)) from error
+            if np.isnan(values).any():  # what zarr gives for a chunk that is not there
+                raise DamagedTileError(self._damaged(row, column))
+        return values
+
+    def write(self, tile: Tile, solved: TileValues) -> None:
+        """Keep a tile: health first, so that a tile that is there has its health."""
+        segment, (rows, columns), shape = self._locate(tile.row, tile.column)
+        array = self._values[segment]
+        padded = np.full(array.chunks, np.nan)
+        padded[: shape[0], : shape[1]] = solved.values
+        inside = tile.column - int(self.tiling.starts[segment])
+        with told(self.name):
+            self._health[segment][tile.row, inside] = solved[1:]
+            array[rows, columns] = padded
+
+    def health(self) -> FloatArray:
+        """Pairs not converged, iterations and seconds, summed over all tiles."""
+        with told(self.name):
+            return np.asarray(sum(np.nansum(array[:], axis=(0, 1)) for array in self._health))
+
+    def sweep(self) -> None:
+        """Remove what a killed process left: measures no manifest speaks of, old half-written files."""
+        named = {segment.measures for segment in self.segments}
+        for key in self.place.names():
+            if key.startswith("measures-") and key not in named:
+                self.place.remove(key)
+        for folder in self.place.names():
+            self.place.sweep(folder)
+
+    def _locate(self, row: int, column: int) -> tuple[int, tuple[slice, slice], tuple[int, int]]:
+        """Segment of a tile, its chunk in the array of that segment, and how much of the chunk it fills."""
+        segment = self.tiling.segment_of(column)
+        height, width = self._values[segment].chunks
+        inside = column - int(self.tiling.starts[segment])
+        counts = np.diff(self.tiling.bounds)
+        chunk = slice(row * height, (row + 1) * height), slice(inside * width, (inside + 1) * width)
+        return segment, chunk, (int(counts[row]), int(counts[column]))
+
+    def _array(self, kind: str, segment: int) -> Any:
+        """Open an array, or make it; if another process makes it at the same moment, that one is opened."""
+        zarr = need("zarr", "a store")
+        path = f"{kind}-{segment}"
+        rows = int(self.tiling.starts[segment + 1])
+        columns = rows - int(self.tiling.starts[segment])
+        if kind == "health":
+            chunks: tuple[int, ...] = (1, 1, 3)
+            shape: tuple[int, ...] = (rows, columns, 3)
+        else:
+            chunks = max(self.tiling.largest_block(s) for s in range(segment + 1)), self.tiling.largest_block(segment)
+            shape = rows * chunks[0], columns * chunks[1]
+        with told(self.name):
+            try:
+                return zarr.open_array(self._zarr_store, path=path, mode="r+")
+            except FileNotFoundError:
+                pass
+            try:
+                return zarr.create_array(
+                    self._zarr_store,
+                    name=path,
+                    shape=shape,
+                    chunks=chunks,
+                    dtype="float64",
+                    fill_value=np.nan,
+                    compressors=(zarr.codecs.ZstdCodec(level=1), zarr.codecs.Crc32cCodec()),
+                    chunk_key_encoding={"name": "v2", "separator": "."},
+                )
+            except zarr.errors.ContainsArrayError:
+                return zarr.open_array(self._zarr_store, path=path, mode="r+")
+
+    def _damaged(self, row: int, column: int) -> str:
+        return f"{self.name}: tile {row}.{column} is missing or damaged; run again to compute it"
+
+
+class MemoryTiles:
+    """The same for a matrix that lives and dies with the process."""
+
+    name = "memory"
+
+    def __init__(self, tiling: Tiling, blocks: list[GraphMeasures], backend: str) -> None:
+        self.tiling, self.backend = tiling, backend
+        self._blocks = blocks
+        self._tiles: dict[tuple[int, int], TileValues] = {}
+
+    def block(self, number: int) -> GraphMeasures:
+        return self._blocks[number]
+
+    def done(self) -> Keys:
+        return set(self._tiles)
+
+    def has(self, tile: Tile) -> bool:
+        return (tile.row, tile.column) in self._tiles
+
+    def verified(self, tiles: Iterable[Tile]) -> tuple[Keys, Keys]:
+        return self.done(), set()
+
+    def read(self, row: int, column: int) -> FloatArray:
+        return self._tiles[row, column].values
+
+    def write(self, tile: Tile, solved: TileValues) -> None:
+        self._tiles[tile.row, tile.column] = solved
+
+    def health(self) -> FloatArray:
+        rows = [solved[1:] for solved in self._tiles.values()]
+        return np.asarray(np.array(rows, np.float64).reshape(-1, 3).sum(axis=0))

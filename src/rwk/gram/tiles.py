@@ -1,0 +1,148 @@
+"""A Gram matrix as tiles: runs of graphs of like size (blocks), and pairs of blocks that cost about the same.
+
+The cost of a pair, in multiply-adds of one iteration, is n m (n + m + 64). It lies near f(n) f(m) with
+f(n) = n sqrt(2n + 64), so blocks of equal total f make tiles of like cost: many small graphs, or few large ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from rwk.graphs import FloatArray, IntArray
+
+FEATURE_WIDTH: Final = 64  # what features and Sinkhorn rounds cost beside the products
+TILES_WANTED: Final = 256  # so that little is lost with one, and many workers have work
+LEAST_COST: Final = 2e7  # a tenth of a second: less is not worth a file
+MOST_COST: Final = 5e10  # a minute or so
+
+
+class TileLimits(NamedTuple):
+    """What a block may hold: total f, graphs, and bytes of measures."""
+
+    weight: float
+    graphs: int
+    bytes: float
+
+
+class Tile(NamedTuple):
+    """Graphs of block `row` against graphs of block `column`; on the diagonal the upper triangle."""
+
+    row: int
+    column: int
+    n_rows: int
+    n_columns: int
+    cost: float
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs to solve."""
+        return self.n_rows * (self.n_rows + 1) // 2 if self.row == self.column else self.n_rows * self.n_columns
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tiling:
+    """Graphs in the order of the tiles, cut into blocks; segments are the stages in which graphs were added.
+
+    Block b holds graphs `order[bounds[b]:bounds[b + 1]]`; segment s begins with block `starts[s]`.
+
+    >>> tiling = Tiling.of([np.array([5, 3, 4])], [[2, 3]])
+    >>> tiling.members(0).tolist(), tiling.members(1).tolist(), [tile.n_pairs for tile in tiling]
+    ([1, 2], [0], [3, 2, 1])
+    """
+
+    sizes: IntArray  # (N,) nodes of each graph, as the user ordered them
+    order: IntArray  # (N,)
+    bounds: IntArray  # (blocks + 1,)
+    starts: IntArray  # (segments + 1,)
+
+    @classmethod
+    def of(cls, sizes: Sequence[IntArray], ends: Sequence[Sequence[int]]) -> Tiling:
+        """Segments one after the other: sizes of their graphs, and where their blocks end, smallest graphs first."""
+        orders, bounds, starts, first = [], [np.zeros(1, np.int64)], [0], 0
+        for mine, stops in zip(sizes, ends, strict=True):
+            orders.append(first + np.argsort(mine, kind="stable"))
+            bounds.append(first + np.asarray(stops, np.int64))
+            starts.append(starts[-1] + len(stops))
+            first += len(mine)
+        everything = np.concatenate(sizes).astype(np.int64)
+        return cls(everything, np.concatenate(orders).astype(np.int64), np.concatenate(bounds), np.array(starts))
+
+    @property
+    def n_blocks(self) -> int:
+        return len(self.bounds) - 1
+
+    def members(self, block: int) -> IntArray:
+        """Numbers of a block's graphs, as the user counts them."""
+        return self.order[self.bounds[block] : self.bounds[block + 1]]
+
+    def segment_of(self, block: int) -> int:
+        """In which segment a block was added."""
+        return int(np.searchsorted(self.starts, block, side="right")) - 1
+
+    def largest_block(self, segment: int) -> int:
+        """Most graphs in a block of one segment."""
+        return int(np.diff(self.bounds)[self.starts[segment] : self.starts[segment + 1]].max())
+
+    def __iter__(self) -> Iterator[Tile]:
+        """All tiles, those of large graphs first, neighbours sharing a block."""
+        counts, first, second = self._moments()
+        for column in reversed(range(self.n_blocks)):
+            for row in reversed(range(column + 1)):
+                cost = first[column] * second[row] + first[row] * second[column]
+                cost += FEATURE_WIDTH * first[row] * first[column]
+                half = 0.5 if row == column else 1.0
+                yield Tile(row, column, int(counts[row]), int(counts[column]), float(half * cost))
+
+    def _moments(self) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Number of graphs, sum of sizes and of squared sizes of each block."""
+        ordered = self.sizes[self.order].astype(np.float64)
+        starts = self.bounds[:-1]
+        return np.diff(self.bounds), np.add.reduceat(ordered, starts), np.add.reduceat(ordered**2, starts)
+
+
+def pair_cost(n: FloatArray, m: FloatArray) -> FloatArray:
+    """Multiply-adds of one iteration on graphs of n and m nodes."""
+    return np.asarray(n * m * (n + m + FEATURE_WIDTH))
+
+
+def tile_weight(sizes: IntArray) -> float:
+    """Total f of a block such that about `TILES_WANTED` tiles arise, none far too small or large."""
+    total = 0.5 * float(_root_cost(sizes).sum()) ** 2
+    return float(np.sqrt(np.clip(total / TILES_WANTED, LEAST_COST, MOST_COST)))
+
+
+def measure_bytes(sizes: IntArray) -> FloatArray:
+    """About how many bytes the measures of graphs of these sizes take, on the safe side."""
+    n = sizes.astype(np.float64)
+    return np.asarray(8.0 * (n * n + 160.0 * n + 64.0))
+
+
+def _root_cost(sizes: IntArray) -> FloatArray:
+    n = sizes.astype(np.float64)
+    return np.asarray(n * np.sqrt(2.0 * n + FEATURE_WIDTH))
+
+
+def block_ends(sizes: IntArray, limits: TileLimits) -> list[int]:
+    """Where each block of graphs, ordered by size, ends: as many graphs as the limits allow, at least one.
+
+    >>> block_ends(np.array([5, 3, 4]), TileLimits(weight=1e6, graphs=2, bytes=1e9))
+    [2, 3]
+    """
+    ordered = np.sort(sizes)
+    weight = np.concatenate([[0.0], np.cumsum(_root_cost(ordered))])
+    size = np.concatenate([[0.0], np.cumsum(measure_bytes(ordered))])
+    ends: list[int] = []
+    start = 0
+    while start < len(ordered):
+        end = min(
+            int(np.searchsorted(weight, weight[start] + limits.weight, side="right")) - 1,
+            int(np.searchsorted(size, size[start] + limits.bytes, side="right")) - 1,
+            start + limits.graphs,
+        )
+        start = max(end, start + 1)
+        ends.append(start)
+    return ends
