@@ -33,6 +33,15 @@ def exact_plan(g: NDArray[np.float64], mu: NDArray[np.float64], nu: NDArray[np.f
     return np.asarray(emd(mu, nu, g, numItermax=1_000_000))
 
 
+def in_doubles(measures: GraphMeasures) -> GraphMeasures:
+    """Measures with float64 matrices: a linear program knows no other precision."""
+    return measures._replace(
+        factors=measures.factors.astype(np.float64, copy=False),
+        structure=measures.structure.astype(np.float64, copy=False),
+        laplacian_values=measures.laplacian_values.astype(np.float64, copy=False),
+    )
+
+
 def run_pairs(
     measures: GraphMeasures,
     pairs: NDArray[np.int64],
@@ -43,7 +52,7 @@ def run_pairs(
     tick: Ticker | None = None,
 ) -> PairResults:
     """Solve pairs as oriented, one after the other: POT holds the interpreter lock."""
-    results = PairResults.empty(len(pairs))
+    measures, results = in_doubles(measures), PairResults.empty(len(pairs))
     for p, (a, b) in enumerate(pairs):
         solution = run_pair(measures, int(a), int(b), weights, options)
         results.values[p], results.n_iter[p] = solution.value, solution.n_iter
@@ -57,7 +66,7 @@ def run_pair(
     measures: GraphMeasures, a: int, b: int, weights: CostWeights, options: ScgOptions, *, trace: bool = False
 ) -> PairSolution:
     """Algorithm 1 with the exact direction: plain Frank-Wolfe, whose gap is the true one."""
-    kl = weights.beta_global * weights.degree_weight
+    measures, kl = in_doubles(measures), weights.beta_global * weights.degree_weight
     with one_blas_thread():
         pair = cpu.load_pair(measures, a, b, weights)  # 1
         shape = pair.fixed.shape
@@ -97,7 +106,7 @@ def run_pair(
 
 def true_gap(measures: GraphMeasures, a: int, b: int, weights: CostWeights, coupling: NDArray[Any]) -> float:
     """The Frank-Wolfe gap max <gamma - gamma_hat, g> over all couplings, at a given coupling."""
-    kl = weights.beta_global * weights.degree_weight
+    measures, kl = in_doubles(measures), weights.beta_global * weights.degree_weight
     with one_blas_thread():
         pair = cpu.load_pair(measures, a, b, weights)
         gamma = np.ascontiguousarray(coupling, np.float64)
