@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rwk.convert import as_graphs
 from rwk.gram import cross_discrepancy, self_discrepancy, symmetric_discrepancy
-from rwk.graphs import GraphSet
+from rwk.graphs import GraphError, GraphSet
 from rwk.parameters import Parameters, Scale
 from rwk.represent import represent
 from rwk.transport.pairs import Ticker, in_precision, solve_pair
@@ -154,6 +154,7 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         graphs = as_graphs(X)
         self.measures_, self.scale_ = represent(graphs, settings)
         self.n_graphs_ = len(graphs)
+        self._features = _node_features(graphs)
         self._self_discrepancy: Matrix | None = None
         return self
 
@@ -193,7 +194,10 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array([f"graph{i}" for i in range(self.n_graphs_)], dtype=object)
 
     def _represent(self, X: Any, settings: Parameters) -> GraphMeasures:
-        return represent(as_graphs(X), settings, scale=self.scale_)[0]
+        graphs = as_graphs(X)
+        if (has := _node_features(graphs)) != self._features:
+            raise GraphError(f"the fitted graphs have {self._features} and these have {has}; give graphs of one kind")
+        return represent(graphs, settings, scale=self.scale_)[0]
 
     def _settings(self) -> Parameters:
         return Parameters.of(self.get_params(deep=False))
@@ -218,6 +222,13 @@ def _aligned(measures: GraphMeasures, settings: Parameters, *, certify: bool, tr
 
         solution = replace(solution, certificate=true_gap(measures, 0, 1, weights, solution.coupling))
     return solution
+
+
+def _node_features(graphs: GraphSet) -> str:
+    """What the nodes of these graphs carry, in words."""
+    width = 0 if graphs.node_attributes is None else graphs.node_attributes.shape[1]
+    labels = "no node labels" if graphs.node_labels is None else "node labels"
+    return f"{labels} and {width or 'no'} node attributes"
 
 
 def _single(graph: Any, which: str) -> GraphSet:

@@ -106,16 +106,18 @@ def _structures(graphs: GraphSet, laplacian: Any, parameters: Parameters, progre
     hamming = parameters.structure_metric == "hamming" or (
         parameters.structure_metric == "auto" and parameters.embedding == "attention"
     )
+    varied = parameters.hops > 0 and parameters.feature_metric != "hamming"
+    decomposed = embedded or varied or (everywhere and parameters.structure == "heat-kernel")
     made = Structures(np.zeros(len(graphs)), [], [], [], [])
     numbers: Iterable[int] = range(len(graphs))
     for i in progress(numbers, len(graphs)) if progress else numbers:
         graph = graphs[i]
         nodes = slice(graphs.node_offsets[i], graphs.node_offsets[i + 1])
         dense = np.asarray(laplacian[nodes, nodes].toarray())
-        spectrum = decompose(dense)
-        made.lambda_max[i] = spectrum.lambda_max
+        spectrum = decompose(dense) if decomposed else None
+        made.lambda_max[i] = spectrum.lambda_max if spectrum else 0.0
         embedding, signs = np.zeros((graph.n_nodes, 0)), np.zeros((graph.n_nodes, 0), np.int8)
-        if embedded and parameters.embedding == "attention":
+        if spectrum and embedded and parameters.embedding == "attention":
             embedding = attention_embedding(
                 spectrum,
                 np.asarray(graph.adjacency().toarray()),
@@ -123,7 +125,7 @@ def _structures(graphs: GraphSet, laplacian: Any, parameters: Parameters, progre
                 walk_length=parameters.walk_length,
                 n_walks=parameters.n_walks,
             )
-        elif embedded:
+        elif spectrum and embedded:
             embedding = heat_signature(spectrum, dim)
         if embedded and hamming:
             signs = signs_of(embedding)

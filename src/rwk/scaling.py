@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from rwk.graphs import FloatArray, GraphError, GraphSet, IntArray
-from rwk.parameters import Parameters, Scale
+from rwk.parameters import ParameterError, Parameters, Scale
 from rwk.transport.problem import GraphMeasures
 
 # Standardised features, embeddings and what is made of them are numbers near 1: means below are rounding errors.
@@ -26,8 +26,20 @@ def given_scale(parameters: Parameters) -> Scale | None:
         return None
     given = Scale(feature=1.0, neighbourhood=1.0, structure=1.0, labels=1.0, attributes=1.0, hamming=1.0)
     if not isinstance(parameters.scale, str):
+        _check_scale(parameters.scale)
         given |= parameters.scale
     return given
+
+
+def _check_scale(scale: Scale) -> None:
+    """Costs are divided by these numbers: they must be positive, and named rightly."""
+    known = tuple(Scale.__annotations__)
+    for name, value in scale.items():
+        if name not in known:
+            raise ParameterError(f"scale: there is no entry {name!r}; the entries are {', '.join(known)}")
+        numbers = np.asarray(value, np.float64)
+        if not np.isfinite(numbers).all() or (name != "attribute_mean" and (numbers <= 0).any()):
+            raise ParameterError(f"scale: {name}={value!r} is outside its range: it must be finite and greater than 0")
 
 
 def attribute_standard(graphs: GraphSet, scale: Scale | None) -> tuple[FloatArray, FloatArray]:
@@ -42,7 +54,7 @@ def attribute_standard(graphs: GraphSet, scale: Scale | None) -> tuple[FloatArra
         return mean, np.where(constant, 1.0, deviation)
     mean = np.asarray(scale.get("attribute_mean", np.zeros(width)), np.float64)
     deviation = np.asarray(scale.get("attribute_std", np.ones(width)), np.float64)
-    if len(mean) != width:
+    if len(mean) != width or len(deviation) != width:
         raise GraphError(
             f"these graphs have {width} node attributes and the fitted graphs had {len(mean)}; give as many"
         )
