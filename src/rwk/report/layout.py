@@ -42,7 +42,8 @@ def matched_layout(graph: Graph, places: FloatArray, coupling: FloatArray) -> Fl
         received = np.maximum(coupling.sum(axis=0), 1e-300)
         anchor = _spread_like(coupling.T @ places / received[:, None], start)
         own = stress_layout(distances, 0.5 * (start + anchor), anchor=anchor)
-    return _turned(_unit_edges(own, graph.edges), places, coupling)
+    turned = _turned(_unit_edges(own, graph.edges), places, coupling)
+    return _twins_swapped(turned, graph, places - places.mean(axis=0), coupling)
 
 
 def is_molecule(graph: Graph) -> bool:
@@ -164,6 +165,27 @@ def _turned(places: FloatArray, first: FloatArray, coupling: FloatArray) -> Floa
             if way < least - 1e-9:
                 best, least = turned, way
     return best
+
+
+def _twins_swapped(places: FloatArray, graph: Graph, first: FloatArray, coupling: FloatArray) -> FloatArray:
+    """Nodes with the same neighbours, such as the two O of a nitro group, trade places where that shortens the way."""
+    from scipy.optimize import linear_sum_assignment
+
+    around: dict[int, set[int]] = {i: set() for i in range(graph.n_nodes)}
+    for a, b in graph.edges.tolist():
+        around[a].add(b)
+        around[b].add(a)
+    twins: dict[tuple[int, ...], list[int]] = {}
+    for node, others in around.items():
+        if others:
+            twins.setdefault(tuple(sorted(others)), []).append(node)
+    places = places.copy()
+    for group in twins.values():
+        if len(group) > 1:
+            apart = np.linalg.norm(first[:, None] - places[group][None], axis=2)  # (n, slots)
+            nodes, slots = linear_sum_assignment(coupling[:, group].T @ apart)
+            places[[group[node] for node in nodes]] = places[[group[slot] for slot in slots]]
+    return places
 
 
 def _spread_like(wanted: FloatArray, own: FloatArray) -> FloatArray:

@@ -140,7 +140,7 @@ def _scaled(places: FloatArray) -> FloatArray:
 def _likeness(apart: FloatArray, places: FloatArray) -> float:
     from scipy.stats import spearmanr
 
-    if len(apart) < 3:
+    if len(apart) < 3 or np.ptp(apart[~np.eye(len(apart), dtype=bool)]) < 1e-12:
         return 1.0
     chosen = np.random.default_rng(0).integers(0, len(apart), size=(2, 20_000))
     rows, columns = chosen[:, chosen[0] != chosen[1]]

@@ -1,0 +1,104 @@
+"""What the commands `rwk report`, `rwk explain` and `rwk doctor` do, apart from the parsing of their options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rwk.report.content import ReportError, RunData, read_run
+
+if TYPE_CHECKING:
+    from rwk.explain import Explanation
+    from rwk.graphs import GraphSet
+    from rwk.parameters import Parameters
+    from rwk.report.sections import Aligner
+
+
+def write_report(run: str | Path, output: str | Path, *, graphs: GraphSet | None = None) -> list[Path]:
+    """Write the report of a run's folder (or of a matrix) as HTML or, by the name's ending `.md`, as Markdown.
+
+    `graphs` are those of the run; without them they are looked for by name, and where they are not found the report
+    goes without pictures of alignments. Returns the files written.
+    """
+    from rwk import __version__
+    from rwk.files import check_writable
+    from rwk.report.html import html_page
+    from rwk.report.markdown import markdown_page
+    from rwk.report.sections import run_sections
+
+    output = Path(output)
+    if output.suffix.lower() not in {".html", ".htm", ".md", ".markdown"}:
+        raise ReportError(f"{output}: a report is .html or .md; choose one of these endings")
+    check_writable(output)
+    data = read_run(run)
+    graphs = _graphs_of(data) if graphs is None else graphs
+    if graphs is not None and len(graphs) != len(data.kernel):
+        raise ReportError(f"the run is of {len(data.kernel)} graphs, but {graphs.name} has {len(graphs)}; give its own")
+    sections = run_sections(data, graphs, None if graphs is None else _aligner(data, graphs))
+    below = "Regularized Wasserstein graph kernel"
+    if data.record:
+        below += (
+            f" · {data.record['dataset']['n_graphs']:,} graphs, {data.record['dataset']['mean_nodes']:.1f} nodes each"
+        )
+    foot = f"Written by rwk {__version__}. RW is a discrepancy, not a metric; alignments keep the order of the pair."
+    if output.suffix.lower().startswith(".htm"):
+        page = html_page(f"{data.name}: report of a run", sections, below=below, foot=foot)
+        return [_write(output, page.encode())]
+    folder = f"{output.stem}_files"
+    page, pictures = markdown_page(f"{data.name}: report of a run", sections, folder=folder, below=below, foot=foot)
+    written = [_write(output.parent / path, png) for path, png in pictures.items()]
+    return [_write(output, page.encode()), *written]
+
+
+def explain_graph(
+    graphs: GraphSet, i: int, parameters: Parameters, *, output: str | Path, C: float = 10.0, n_supports: int = 5
+) -> Explanation:
+    """Explain graph i of a set by a classifier fitted on all the others, and draw it to `output`."""
+    import numpy as np
+
+    from rwk.explain import explain
+    from rwk.files import check_writable, write_whole
+    from rwk.graphs import GraphError
+    from rwk.kernel import RWKernel
+    from rwk.report.explained import plot_explanation
+    from rwk.svm import IndefiniteSVC
+
+    if graphs.targets is None:
+        raise GraphError(f"{graphs.name} has no class labels, so there is no prediction to explain")
+    graph = graphs[i]
+    check_writable(output)
+    kept = np.delete(np.arange(len(graphs)), i)
+    others = graphs[kept]
+    kernel = RWKernel(**parameters.asdict())
+    classifier = IndefiniteSVC(C=C).fit(kernel.fit_transform(others), graphs.targets[kept])
+    found = explain(kernel, classifier, others, graph, n_supports=n_supports)
+    figure = plot_explanation(found)[0].figure
+    write_whole(output, lambda beside: figure.savefig(beside, dpi=150))
+    return found
+
+
+def _graphs_of(data: RunData) -> GraphSet | None:
+    from rwk.datasets import load_dataset
+    from rwk.graphs import GraphError
+
+    try:
+        graphs = load_dataset(data.name, download=False)
+    except GraphError:
+        return None
+    return graphs if len(graphs) == len(data.kernel) else None
+
+
+def _aligner(data: RunData, graphs: GraphSet) -> Aligner:
+    """Alignments with the run's parameters and scales."""
+    from rwk.kernel import RWKernel
+
+    return RWKernel(**data.parameters).fit(graphs).align
+
+
+def _write(path: Path, content: bytes) -> Path:
+    from rwk.files import write_whole
+
+    def write(beside: Path) -> Any:
+        return beside.write_bytes(content)
+
+    return write_whole(path, write)

@@ -1,0 +1,133 @@
+"""What a report is made of: the record of a run, and sections that know nothing of HTML or Markdown."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rwk.graphs import FloatArray
+
+if TYPE_CHECKING:
+    from rwk.experiment import Score
+
+
+class ReportError(ValueError):
+    """A run that can't be reported on, with a sentence that says why."""
+
+
+@dataclass(frozen=True)
+class RunData:
+    """What a run left behind: its record (empty for a bare matrix), scores and first matrix."""
+
+    name: str
+    record: Mapping[str, Any]
+    scores: Sequence[Score]
+    discrepancy: FloatArray
+    kernel: FloatArray
+    targets: NDArray[Any] | None
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A few figures to be seen first: (figure, what it is)."""
+
+    figures: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Text:
+    """One paragraph; `tone` "warn" asks for attention."""
+
+    text: str
+    tone: str = "plain"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text under titles."""
+
+    titles: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing as PNG bytes, with the words that stand for it where it can't be seen."""
+
+    png: bytes
+    words: str
+    wide: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands under it."""
+
+    title: str
+    blocks: Sequence[Facts | Text | Table | Picture] = field(default_factory=tuple)
+
+
+def read_run(path: str | Path) -> RunData:
+    """Read what `rwk classify` or `rwk demo` left in a folder, or the matrix that `rwk gram` wrote.
+
+    >>> read_run("no-such-run")
+    Traceback (most recent call last):
+    rwk.report.content.ReportError: no-such-run is neither the folder of a run nor a matrix; give one of the two
+    """
+    path = Path(path)
+    if path.is_file() and path.suffix == ".npz":
+        return _assembled({}, (), _matrices(path))
+    if path.is_file() and path.name == "run.json":
+        path = path.parent
+    if not (path / "run.json").is_file():
+        raise ReportError(f"{path} is neither the folder of a run nor a matrix; give one of the two")
+    from rwk.experiment import read_records
+
+    try:
+        record = json.loads((path / "run.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ReportError(f"{path / 'run.json'} can't be read ({error}); run it again") from error
+    if not isinstance(record, dict) or record.get("kind") != "rwk run":
+        raise ReportError(f"{path / 'run.json'} is not the record of a run; give the folder that `rwk classify` wrote")
+    return _assembled(record, read_records(path / "records.jsonl"), _matrices(path / "gram.npz"))
+
+
+def _matrices(path: Path) -> dict[str, Any]:
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise ReportError(f"{path} can't be read ({error}); compute it again") from error
+    if "discrepancy" not in arrays or "kernel" not in arrays:
+        raise ReportError(f"{path} holds no kernel; give a file that `rwk gram` wrote")
+    return arrays
+
+
+def _assembled(record: Mapping[str, Any], scores: Sequence[Score], arrays: Mapping[str, Any]) -> RunData:
+    return RunData(
+        name=str(arrays.get("name", "")) or str(record.get("dataset", {}).get("name", "graphs")),
+        record=record,
+        scores=scores,
+        discrepancy=np.asarray(arrays["discrepancy"], np.float64),
+        kernel=np.asarray(arrays["kernel"], np.float64),
+        targets=arrays.get("targets"),
+        parameters=json.loads(str(arrays.get("parameters", "{}"))),
+    )
+
+
+def picture(ax: Any, words: str, *, wide: bool = False, dpi: int = 130) -> Picture:
+    """The figure of some Axes as PNG."""
+    from io import BytesIO
+
+    stream = BytesIO()
+    ax.figure.savefig(stream, format="png", dpi=dpi, facecolor="white", bbox_inches="tight", pad_inches=0.12)
+    return Picture(stream.getvalue(), words, wide)

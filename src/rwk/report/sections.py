@@ -1,0 +1,228 @@
+"""The sections of a run's report."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from rwk.graphs import FloatArray, Graph, GraphSet, IntArray
+from rwk.report.alignment import plot_alignment
+from rwk.report.content import Facts, Picture, RunData, Section, Table, Text, picture
+from rwk.report.kernels import plot_kernel
+from rwk.report.maps import plot_map, plot_spectrum
+from rwk.transport.problem import PairSolution
+
+# solves a pair with the run's own scales
+Aligner = Callable[[Graph, Graph], PairSolution]
+NEIGHBOURS = 5
+HARD = 5
+
+
+def run_sections(run: RunData, graphs: GraphSet | None, align: Aligner | None) -> list[Section]:
+    """Everything a report says, in its order; without graphs, the pictures of alignments are left out."""
+    sections = [
+        _result(run),
+        _overview(run),
+        _neighbours(run, graphs, align),
+        _hardest(run, graphs, align),
+        _health(run),
+        _settings(run),
+        _made_with(run),
+    ]
+    return [section for section in sections if section.blocks]
+
+
+def _result(run: RunData) -> Section:
+    record = run.record
+    if not record:
+        return Section("Result", [Facts([(f"{len(run.kernel)}", "graphs"), (_classes(run), "classes")])])
+    folds = len({score.fold for score in run.scores})
+    repeats = int(record["n_repeats"])
+    spread = f" ± {100 * record['std_repeats']:.1f}" if math.isfinite(record["std_repeats"]) else ""
+    facts = Facts(
+        [
+            (f"{100 * record['accuracy']:.1f}{spread} %", f"accuracy, {repeats} × {folds} folds"),
+            (f"{100 * record['majority']:.1f} %", "largest class alone"),
+            (f"{record['dataset']['n_graphs']:,}", "graphs"),
+            (f"{record['health']['pairs_per_second']:,.0f}", "pairs a second"),
+        ]
+    )
+    by_seed: dict[int, list[float]] = {}
+    for score in run.scores:
+        by_seed.setdefault(score.seed, []).append(score.score)
+    rows = [
+        [str(seed), f"{100 * np.mean(found):.1f}", f"{100 * min(found):.1f} to {100 * max(found):.1f}"]
+        for seed, found in sorted(by_seed.items())
+    ]
+    note = f"{record['protocol'][:1].upper()}{record['protocol'][1:]}. The spread is over repeats; "
+    note += f"over single folds it is {100 * record['std_folds']:.1f} points."
+    return Section("Result", [facts, Text(note), Table(["repeat", "accuracy, %", "folds from, to, %"], rows)])
+
+
+def _classes(run: RunData) -> str:
+    return "none" if run.targets is None else str(len(np.unique(run.targets)))
+
+
+def _health(run: RunData) -> Section:
+    blocks: list[Any] = []
+    health = run.record.get("health", {})
+    if health:
+        share = health["n_not_converged"] / max(health["n_pairs"], 1)
+        rows = [
+            ["pairs solved", f"{health['n_pairs']:,}"],
+            ["not converged", f"{health['n_not_converged']:,} ({share:.1%})"],
+            ["iterations, mean", f"{health['mean_iterations']:.1f}"],
+            ["seconds", f"{health['seconds']:,.1f}"],
+        ]
+        blocks.append(Table(["figure", "value"], rows))
+        if share > 0.25:
+            text = f"{share:.0%} of the pairs stopped before their gap fell to the tolerance: raise max_iter or tol."
+            blocks.append(Text(text, "warn"))
+    if len(run.kernel) <= 5000:
+        values = np.linalg.eigvalsh((run.kernel + run.kernel.T) / 2)
+        negative = float(-values[values < 0].sum() / np.abs(values).sum())
+        text = f"{100 * negative:.2g} % of the kernel's spectrum is negative"
+        if negative > 0.1:
+            blocks.append(Text(f"{text}: learn with IndefiniteSVC, not with a plain SVM.", "warn"))
+        else:
+            blocks.append(Text(f"{text}; the classifier is made for that."))
+        words = f"Eigenvalues of the kernel; {100 * negative:.2g} % of their sum is negative"
+        blocks.append(picture(plot_spectrum(run.kernel), words))
+    return Section("Health", blocks)
+
+
+def _overview(run: RunData) -> Section:
+    n = len(run.kernel)
+    words = f"Heat map of the kernel of {n} graphs, ordered by class and similarity"
+    blocks: list[Any] = [picture(plot_kernel(run.kernel, run.targets), words)]
+    if n > 2:
+        words = f"Map of {n} graphs in the plane: near means alike, colours are classes"
+        blocks.append(picture(plot_map(run.discrepancy, run.targets), words))
+    return Section("The whole set", blocks)
+
+
+def _neighbours(run: RunData, graphs: GraphSet | None, align: Aligner | None) -> Section:
+    """The most central graph of each class, and what is nearest to it."""
+    if len(run.kernel) < 3:
+        return Section("Nearest neighbours")
+    blocks: list[Any] = [Text("The graph most like the others of its class, and the graphs nearest to it.")]
+    for i in _centres(run)[:4]:
+        nearest = _nearest(run, i)[:NEIGHBOURS]
+        rows = [
+            [f"graph {j}", _target(run, j), f"{run.discrepancy[i, j]:.3f}", f"{run.kernel[i, j]:.3f}"] for j in nearest
+        ]
+        blocks.append(Table(["nearest", "class", "RW", "kernel"], rows, f"graph {i}, class {_target(run, i)}"))
+        blocks += _drawn(run, graphs, align, i, int(nearest[0]))
+    return Section("Nearest neighbours", blocks)
+
+
+def _hardest(run: RunData, graphs: GraphSet | None, align: Aligner | None) -> Section:
+    """Graphs whose nearest graphs belong to another class, with the nearest of either side."""
+    if run.targets is None or len(run.kernel) < 5 or len(np.unique(run.targets)) < 2:
+        return Section("Hardest graphs")
+    margins, same, other = _margins(run)
+    order = np.argsort(margins)[:HARD]
+    rows = [
+        [
+            f"graph {i}",
+            _target(run, i),
+            f"graph {same[i]}",
+            f"graph {other[i]} ({_target(run, other[i])})",
+            f"{margins[i]:+.3f}",
+        ]
+        for i in order
+    ]
+    head = ["graph", "class", "nearest of its class", "nearest of another", "difference of kernels"]
+    text = "Graphs that look more like another class than like their own: the five nearest of either side, compared."
+    blocks: list[Any] = [Text(text), Table(head, rows)]
+    for i in order[:2]:
+        blocks += _drawn(run, graphs, align, int(i), int(same[i]))
+        blocks += _drawn(run, graphs, align, int(i), int(other[i]))
+    return Section("Hardest graphs", blocks)
+
+
+def _settings(run: RunData) -> Section:
+    from rwk.parameters import Parameters
+
+    usual = Parameters().asdict()
+    changed = {name: value for name, value in run.parameters.items() if name in usual and value != usual[name]}
+    rows = [[name, f"{value}", f"{usual[name]}"] for name, value in changed.items()]
+    blocks: list[Any] = []
+    if rows:
+        blocks.append(Table(["parameter", "here", "default"], rows))
+    elif run.parameters:
+        blocks.append(Text("All parameters at their defaults."))
+    chosen: Counter[str] = Counter()
+    for score in run.scores:
+        chosen[", ".join(f"{name} {_short(value)}" for name, value in score.chosen.items() if value is not None)] += 1
+    if chosen:
+        rows = [[what, str(count)] for what, count in chosen.most_common(6)]
+        blocks.append(Table(["chosen inside the training folds", "folds"], rows))
+    return Section("Settings", blocks)
+
+
+def _made_with(run: RunData) -> Section:
+    made = run.record.get("made_with", {})
+    rows = [[name.replace("_", " "), str(value)] for name, value in made.items()]
+    return Section("Made with", [Table(["what", "version or value"], rows)] if rows else [])
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, Mapping):
+        return " ".join(f"{name}={_short(inside)}" for name, inside in value.items())
+    return str(value)
+
+
+def _centres(run: RunData) -> list[int]:
+    """For each class the graph with the largest mean kernel to its class."""
+    classes = np.zeros(len(run.kernel), int) if run.targets is None else run.targets
+    found = []
+    for label in np.unique(classes):
+        mine = np.flatnonzero(classes == label)
+        found.append(int(mine[np.argmax(run.kernel[np.ix_(mine, mine)].mean(axis=1))]))
+    return found
+
+
+def _nearest(run: RunData, i: int) -> IntArray:
+    order = np.argsort(run.discrepancy[i], kind="stable").astype(np.int64)
+    return np.asarray(order[order != i])
+
+
+def _margins(run: RunData) -> tuple[FloatArray, IntArray, IntArray]:
+    """Mean kernel to the five nearest of the own class less that of other classes, and the nearest of each."""
+    n = len(run.kernel)
+    targets = np.asarray(run.targets)
+    margins, nearest = np.zeros(n), np.zeros((2, n), np.int64)
+    for i in range(n):
+        order = _nearest(run, i)
+        sides = [order[targets[order] == targets[i]][:NEIGHBOURS], order[targets[order] != targets[i]][:NEIGHBOURS]]
+        means = [float(run.kernel[i, side].mean()) if len(side) else 0.0 for side in sides]
+        margins[i] = means[0] - means[1]
+        nearest[:, i] = [int(side[0]) if len(side) else i for side in sides]
+    return margins, nearest[0], nearest[1]
+
+
+def _drawn(run: RunData, graphs: GraphSet | None, align: Aligner | None, i: int, j: int) -> list[Picture]:
+    if graphs is None or align is None or i == j:
+        return []
+    first, second = graphs[i], graphs[j]
+    title = f"graph {i} ({_target(run, i)}) and graph {j} ({_target(run, j)})"
+    ax = plot_alignment(first, second, align(first, second), title=title)
+    words = (
+        f"Alignment of graph {i} and graph {j}: {first.n_nodes} and {second.n_nodes} nodes, lines are transported mass"
+    )
+    return [picture(ax, words, wide=True)]
+
+
+def _target(run: RunData, i: Any) -> str:
+    return "-" if run.targets is None else str(run.targets[int(i)])

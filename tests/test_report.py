@@ -1,0 +1,360 @@
+"""Pictures hold what they say, layouts are stable, and a report is one file that needs nothing else."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import rwk
+from rwk.datasets.planted import planted_motif
+from rwk.experiment import Grid, Score, make_folds
+from rwk.parameters import Parameters
+from rwk.report import (
+    dataset_map,
+    plot_ablation,
+    plot_accuracy,
+    plot_alignment,
+    plot_convergence,
+    plot_graph,
+    plot_kernel,
+    plot_map,
+    plot_runtime,
+    plot_scaling,
+    plot_spectrum,
+    plot_terms,
+)
+from rwk.report.commands import explain_graph, write_report
+from rwk.report.content import ReportError, read_run
+from rwk.report.layout import layout, matched_layout, molecule_layout
+from rwk.runs import classify
+
+
+@pytest.fixture(scope="module")
+def mutag():
+    return rwk.load_dataset("MUTAG")
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory):
+    graphs, _ = planted_motif(20, n_nodes=8)
+    folder = tmp_path_factory.mktemp("run")
+    folds = make_folds(graphs.targets, n_splits=4, n_repeats=2)
+    classify(graphs, {"default": Parameters()}, folder, folds=folds, grid=Grid(eta=(1.0,), C=(1.0, 10.0)))
+    return graphs, folder
+
+
+def by_gid(ax, gid):
+    return next(c for c in ax.collections if c.get_gid() == gid)
+
+
+# ---------------------------------------------------------------- alignments
+
+
+def test_alignment_draws_every_node_edge_and_the_terms(mutag):
+    G, H = mutag[0], mutag[1]
+    solution = rwk.align(G, H)
+    ax = plot_alignment(G, H, solution, title="two molecules")
+    nodes = [c for c in ax.collections if c.get_gid() == "nodes"]
+    assert [len(c.get_offsets()) for c in nodes] == [G.n_nodes, H.n_nodes]
+    edges = [c for c in ax.collections if c.get_gid() == "edges"]
+    assert [len(c.get_segments()) for c in edges] == [G.n_edges, H.n_edges]
+    bars = ax.figure.axes[1]
+    drawn = sum(patch.get_width() for patch in bars.patches)
+    assert drawn == pytest.approx(solution.value, abs=1e-3)
+    assert f"RW = {solution.value:.3f}" in bars.get_title(loc="left")
+
+
+def test_line_width_follows_mass():
+    G = rwk.as_graphs(nx.path_graph(6))[0]
+    solution = rwk.align(G, G, entropy=0.05)
+    lines = by_gid(plot_alignment(G, G, solution), "mass")
+    widths = np.asarray(lines.get_linewidths())
+    assert (np.diff(widths) >= -1e-9).all()  # drawn in the order of their mass
+    assert widths.max() > widths.min()
+
+
+def test_same_and_other_labels_have_their_own_colours(mutag):
+    lines = by_gid(plot_alignment(mutag[0], mutag[1], rwk.align(mutag[0], mutag[1])), "mass")
+    assert len(np.unique(np.asarray(lines.get_colors())[:, :3], axis=0)) == 2
+
+
+def test_elements_are_coloured_and_written(mutag):
+    ax = plot_graph(mutag[0])
+    written = sorted(text.get_text() for text in ax.texts if text.get_text())
+    assert written == ["N", "O", "O"]
+    assert len(np.unique(by_gid(ax, "nodes").get_facecolors(), axis=0)) == 3
+
+
+@pytest.mark.parametrize("n", [1, 2, 10, 30, 100])
+def test_any_size_is_drawn_inside_the_frame(n):
+    G = rwk.as_graphs(nx.gnm_random_graph(n, 2 * n, seed=n))[0]
+    ax = plot_alignment(G, G, rwk.align(G, G))
+    ax.figure.canvas.draw()
+    (x0, x1), (y0, y1) = ax.get_xlim(), ax.get_ylim()
+    for nodes in (c.get_offsets() for c in ax.collections if c.get_gid() == "nodes"):
+        assert ((nodes[:, 0] > x0) & (nodes[:, 0] < x1) & (nodes[:, 1] > y0) & (nodes[:, 1] < y1)).all()
+
+
+def test_weightless_nodes_are_drawn_without_lines():
+    G = rwk.Graph(3, np.array([[0, 1], [1, 2]]), node_weights=np.array([1.0, 0.0, 1.0]))
+    H = rwk.Graph(2, np.array([[0, 1]]), node_weights=np.ones(2))
+    ax = plot_alignment(G, H, rwk.align(G, H))
+    assert len(by_gid(ax, "nodes").get_offsets()) == 3
+
+
+def test_one_axes_given_is_used_and_two_are_too(mutag):
+    from rwk.report import new_figure
+
+    solution = rwk.align(mutag[0], mutag[1])
+    one = new_figure(6, 4).subplots()
+    assert plot_alignment(mutag[0], mutag[1], solution, axes=one).figure is one.figure
+    two = new_figure(6, 4).subplots(ncols=2)
+    assert plot_alignment(mutag[0], mutag[1], solution, axes=two) is two[0]
+
+
+def test_terms_with_negative_values_are_drawn(mutag):
+    solution = rwk.align(mutag[0], mutag[0], debias=True)
+    assert any(patch.get_width() < 0 for patch in plot_terms(solution).patches)
+
+
+def test_solution_of_other_graphs_is_one_sentence(mutag):
+    with pytest.raises(ValueError, match="solution is of a graph with 17 nodes"):
+        plot_alignment(mutag[5], mutag[1], rwk.align(mutag[0], mutag[1]))
+
+
+# ---------------------------------------------------------------- layouts
+
+
+def test_layout_is_stable(mutag):
+    np.testing.assert_array_equal(layout(mutag[0]), layout(mutag[0]))
+
+
+def test_molecules_have_even_bonds(mutag):
+    pytest.importorskip("rdkit")
+    graph = mutag[0]
+    places = molecule_layout(graph)
+    lengths = np.linalg.norm(places[graph.edges[:, 0]] - places[graph.edges[:, 1]], axis=1)
+    assert lengths.max() < 1.05 * lengths.min()
+
+
+def test_matched_layout_follows_the_coupling(mutag):
+    """A relabelled copy comes to lie on the first graph: every line is straight and equally long."""
+    graph = mutag[0]
+    order = np.random.default_rng(0).permutation(graph.n_nodes)
+    copy = graph.permuted(order)
+    coupling = np.zeros((graph.n_nodes, graph.n_nodes))
+    coupling[order, np.arange(graph.n_nodes)] = 1 / graph.n_nodes
+    first = layout(graph)
+    second = matched_layout(copy, first, coupling)
+    assert np.linalg.norm(first[order] - second, axis=1).max() < 0.5  # edges have length 1
+
+
+# ---------------------------------------------------------------- matrices and records
+
+
+def test_heat_map_is_ordered_by_class(mutag):
+    graphs = mutag[:30]
+    K = rwk.RWKernel().fit_transform(graphs)
+    ax = plot_kernel(K, graphs.targets)
+    shown = np.asarray(ax.images[0].get_array())
+    assert shown.shape == K.shape
+    np.testing.assert_allclose(np.sort(shown.ravel()), np.sort(K.ravel()))
+    counts = np.unique(graphs.targets, return_counts=True)[1]
+    first = shown[: counts[0], : counts[0]]
+    members = np.flatnonzero(graphs.targets == graphs.targets.min())
+    np.testing.assert_allclose(np.sort(first.ravel()), np.sort(K[np.ix_(members, members)].ravel()))
+    assert len(ax.patches) == 4  # two bars a class
+
+
+def test_map_has_a_point_for_every_graph(mutag):
+    D = rwk.pairwise_discrepancy(mutag[:30])
+    ax = plot_map(D, mutag[:30].targets)
+    assert sum(len(c.get_offsets()) for c in ax.collections) == 30
+
+
+@pytest.mark.parametrize("method", ["mds", "tsne"])
+def test_map_keeps_two_far_groups_apart(method):
+    places = np.concatenate(
+        [np.random.default_rng(0).normal(0, 1, (20, 2)), np.full((20, 2), 50.0) + np.arange(20)[:, None] / 20]
+    )
+    D = np.linalg.norm(places[:, None] - places[None], axis=2)
+    drawn, _ = dataset_map(D, method=method)
+    centres = drawn[:20].mean(axis=0), drawn[20:].mean(axis=0)
+    assert np.linalg.norm(centres[0] - centres[1]) > 3 * drawn[:20].std(axis=0).max()
+
+
+def test_spectrum_shows_its_negative_part():
+    ax = plot_spectrum(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    assert sorted(patch.get_height() for patch in ax.patches) == pytest.approx([-1.0, 3.0])
+    assert "25 %" in ax.get_title(loc="left")
+
+
+def test_nan_matrix_is_one_sentence():
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        plot_kernel(np.array([[1.0, np.nan], [np.nan, 1.0]]))
+
+
+def test_convergence_shows_the_history():
+    solution = rwk.align(nx.path_graph(6), nx.star_graph(6), trace=True)
+    ax = plot_convergence(solution)
+    np.testing.assert_allclose(ax.figure.axes[1].get_lines()[0].get_ydata(), solution.history[:, 0])
+    with pytest.raises(ValueError, match="trace=True"):
+        plot_convergence(rwk.align(nx.path_graph(3), nx.path_graph(3)))
+
+
+def scores(dataset, method, mean):
+    return [
+        Score(dataset, method, seed, fold, mean, 1, 9, 1, 0.6, {}, None, 0.1, {}, {})
+        for seed in range(2)
+        for fold in range(3)
+    ]
+
+
+def test_accuracy_bars_are_the_records():
+    records = scores("MUTAG", "RWK", 0.88) + scores("MUTAG", "WWL", 0.86) + scores("PTC_MR", "RWK", 0.67)
+    ax = plot_accuracy(records, published={"MUTAG": {"paper": 93.6}})
+    heights = sorted(round(bar.get_height(), 6) for group in ax.containers for bar in getattr(group, "patches", []))
+    assert heights == [67.0, 86.0, 88.0]
+    assert any(list(line.get_ydata()) == [93.6] for line in ax.get_lines())
+
+
+def test_ablation_is_the_difference_in_points():
+    ax = plot_ablation(scores("MUTAG", "RWK", 0.88) + scores("MUTAG", "RWK-0", 0.86))
+    assert ax.patches[0].get_height() == pytest.approx(-2.0)
+
+
+def test_runtime_and_scaling_are_logarithmic():
+    rows = [{"dataset": "MUTAG", "method": name, "ms_per_pair": ms, "nodes": 20} for name, ms in (("a", 1), ("b", 10))]
+    assert plot_runtime(rows).get_yscale() == "log"
+    assert len(plot_scaling(rows, x="nodes", y="ms_per_pair").get_lines()) == 2
+
+
+def test_pictures_leave_pyplot_alone():
+    code = """
+import sys, numpy as np
+from rwk.report import plot_kernel
+plot_kernel(np.eye(3))
+assert "matplotlib.pyplot" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_missing_matplotlib_is_one_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ImportError, match=r"pip install 'rwk\[plot\]'"):
+        plot_kernel(np.eye(3))
+
+
+# ---------------------------------------------------------------- the report
+
+
+class Page(HTMLParser):
+    """Collects what a page refers to, and checks that tags close."""
+
+    VOID = frozenset({"meta", "img", "br", "link", "input"})
+
+    def __init__(self):
+        super().__init__()
+        self.references, self.open, self.alts = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        named = dict(attrs)
+        self.references += [named[key] for key in ("src", "href") if key in named]
+        if tag == "img":
+            self.alts.append(named.get("alt"))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def page(run_folder, tmp_path_factory):
+    graphs, folder = run_folder
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    assert write_report(folder, path, graphs=graphs) == [path]
+    return path.read_text(encoding="utf-8")
+
+
+def test_report_is_self_contained(page):
+    parsed = Page()
+    parsed.feed(page)
+    assert not parsed.open
+    assert all(ref.startswith(("data:image/png;base64,", "#")) for ref in parsed.references)
+    assert "http:" not in page
+    assert "https:" not in page
+    assert "<script" not in page
+    assert all(parsed.alts)
+
+
+def test_report_says_the_runs_figures(page, run_folder):
+    run = read_run(run_folder[1])
+    assert f"{100 * run.record['accuracy']:.1f}" in page
+    assert f"{run.record['health']['n_pairs']:,}" in page
+    for title in ("Result", "The whole set", "Nearest neighbours", "Hardest graphs", "Health", "Settings", "Made with"):
+        assert f"<h2>{title}</h2>" in page
+    assert page.count("<img") >= 6
+    assert "prefers-color-scheme: dark" in page
+    assert "@media print" in page
+
+
+def test_markdown_says_the_same_and_finds_its_pictures(page, run_folder, tmp_path):
+    graphs, folder = run_folder
+    written = write_report(folder, tmp_path / "report.md", graphs=graphs)
+    text = written[0].read_text(encoding="utf-8")
+    named = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)
+    assert len(named) == page.count("<img")
+    assert all((tmp_path / name).read_bytes().startswith(b"\x89PNG") for name in named)
+
+
+def test_report_without_the_graphs_goes_without_alignments(run_folder, tmp_path):
+    _, folder = run_folder
+    text = write_report(folder, tmp_path / "report.html")[0].read_text(encoding="utf-8")
+    assert text.count("<img") == 3
+
+
+def test_report_of_a_bare_matrix(run_folder, tmp_path):
+    text = write_report(run_folder[1] / "gram.npz", tmp_path / "report.html")[0].read_text(encoding="utf-8")
+    assert "<h2>The whole set</h2>" in text
+
+
+def test_names_are_escaped(tmp_path):
+    from rwk.files import save_gram
+
+    place = save_gram(tmp_path / "K.npz", np.zeros((3, 3)), Parameters(), name="<script>alert(1)</script>")
+    assert "<script" not in write_report(place, tmp_path / "r.html")[0].read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda folder: folder / "nothing", "neither the folder of a run nor a matrix"),
+        (lambda folder: (folder / "run.json").write_text("{}") and folder, "is not the record of a run"),
+        (lambda folder: (folder / "run.json").write_text("{") and folder, "can't be read"),
+    ],
+)
+def test_bad_runs_are_one_sentence(tmp_path, make, sentence):
+    with pytest.raises(ReportError, match=sentence):
+        read_run(make(tmp_path))
+
+
+def test_report_refuses_other_endings_and_other_graphs(run_folder, tmp_path):
+    graphs, folder = run_folder
+    with pytest.raises(ReportError, match=r"\.html or \.md"):
+        write_report(folder, tmp_path / "report.pdf")
+    with pytest.raises(ReportError, match="of 20 graphs, but planted motif has 5"):
+        write_report(folder, tmp_path / "report.html", graphs=graphs[:5])
+
+
+def test_explain_command_draws_and_answers(run_folder, tmp_path):
+    graphs, _ = run_folder
+    found = explain_graph(graphs, 3, Parameters(), output=tmp_path / "why.png", n_supports=2)
+    assert (tmp_path / "why.png").read_bytes().startswith(b"\x89PNG")
+    assert found.predicted in (0, 1)
