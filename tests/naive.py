@@ -280,10 +280,10 @@ def represent(graph: Any, p: Any, scale: dict[str, Any]) -> Measure:
     colours = wl_colours(graph, p.wl_rounds, edge_labels=p.wl_edge_labels)
     columns = feature_columns(signals(graph, p, colours, scale), L, p.hops)
     if p.embedding == "attention":
-        dim = p.embedding_dim or 64
+        dim = p.embedding_dim
         E = attention_embedding(A, dim=dim, walk_length=p.walk_length, n_walks=p.n_walks)
     else:
-        E = heat_signature(L, p.embedding_dim or 16)
+        E = heat_signature(L, p.embedding_dim)
     hamming = {"auto": p.embedding == "attention", "hamming": True, "euclidean": False}[p.structure_metric]
     S = signs(E) if hamming else None
     C = structure_cost(p.structure, graph, L, E, S)

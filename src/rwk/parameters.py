@@ -244,10 +244,12 @@ def _check_range(name: str, value: Any, *, low: float, high: float, strict: bool
     if high != math.inf:
         bound += f" and at most {high:g}"
     try:
-        number = float(value)
+        number = math.nan if isinstance(value, str) else float(value)
     except (TypeError, ValueError):
-        raise ParameterError(f"{name}={value!r} is not a number: {bound}") from None
-    if whole and number != math.floor(number):
+        number = math.nan
+    if math.isnan(number):
+        raise ParameterError(f"{name}={value!r} is not a number: {bound}")
+    if whole and math.isfinite(number) and number != math.floor(number):
         raise ParameterError(f"{name}={value!r} is not a whole number: {bound}")
     if not math.isfinite(number) or number < low or number > high or (strict and number == low):
         raise ParameterError(f"{name}={value!r} is outside its range: {bound}")
