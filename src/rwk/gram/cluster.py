@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import CancelledError
 from typing import Any, Final, Self
 
 from rwk.gram.budget import Workload
@@ -43,7 +44,7 @@ class Dask:
             return cls(distributed.Client(cluster), patience=patience)
         try:
             return cls(distributed.Client(where, timeout=ANSWER_WITHIN), patience=patience)
-        except (OSError, ValueError, TimeoutError) as error:
+        except Exception as error:  # a stranger's answer may end in anything
             raise GramError(
                 f"no Dask scheduler answers at {where} within {ANSWER_WITHIN:g} seconds; "
                 "check the address and that it runs"
@@ -55,6 +56,10 @@ class Dask:
         self.client.close()
         if cluster is not None:
             cluster.close()
+
+    @property
+    def n_workers(self) -> int:
+        return sum(self._wait_for_workers().values())
 
     @property
     def load(self) -> Workload:
@@ -88,7 +93,7 @@ class Dask:
         self.check_workers()
         run = _Run(self.client, job, tiles, load_block)
         try:
-            while run.fill(TILES_PER_THREAD * sum(self._wait_for_workers().values())):
+            while run.fill(TILES_PER_THREAD * self.n_workers):
                 yield from run.landed()
         finally:
             run.cancel()
@@ -141,6 +146,8 @@ class _Run:
             wait(list(self.flying), timeout=1.0, return_when="FIRST_COMPLETED")
         except TimeoutError:
             return
+        except CancelledError:  # some were lost, which their status says too
+            pass
         for future in [future for future in self.flying if future.status != "pending"]:
             tile = self.flying.pop(future)
             solved = self._result(future, tile)
@@ -158,9 +165,7 @@ class _Run:
 
     def _result(self, future: Any, tile: Tile) -> Any:
         """The solved tile, or None if it was lost with its worker."""
-        from concurrent.futures import CancelledError
-
-        from distributed import CommClosedError
+        from distributed.comm import CommClosedError
         from distributed.scheduler import KilledWorker
 
         try:

@@ -46,6 +46,10 @@ class Executor(Protocol):
     """Solves tiles somewhere."""
 
     @property
+    def n_workers(self) -> int:
+        """Threads that solve pairs at once, everywhere."""
+
+    @property
     def load(self) -> Workload:
         """What happens at once on one machine."""
 
@@ -135,6 +139,10 @@ class Threads:
         self.n_jobs = n_jobs
 
     @property
+    def n_workers(self) -> int:
+        return thread_count(self.n_jobs)
+
+    @property
     def load(self) -> Workload:
         return Workload(tiles=1, threads=thread_count(self.n_jobs))
 
@@ -155,6 +163,10 @@ class Processes:
 
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_jobs = thread_count(n_jobs)
+
+    @property
+    def n_workers(self) -> int:
+        return self.n_jobs
 
     @property
     def load(self) -> Workload:

@@ -68,6 +68,15 @@ def cross_discrepancy(
     return matrix, _health(results, seconds)
 
 
+def column_discrepancy(
+    measures: GraphMeasures, columns: NDArray[np.int64], parameters: Parameters, *, tick: Ticker | None = None
+) -> Matrix:
+    """RW of every graph of a set (rows) with some of them (columns), never debiased."""
+    rows, places = np.indices((measures.n_graphs, len(columns))).reshape(2, -1)
+    results, _ = _solve(measures, np.stack([rows, columns[places]], axis=1), parameters, tick)
+    return results.values.reshape(measures.n_graphs, len(columns))
+
+
 def self_discrepancy(measures: GraphMeasures, parameters: Parameters) -> Matrix:
     """RW(G, G) of every graph, for debiasing."""
     numbers = np.arange(measures.n_graphs)

@@ -51,7 +51,7 @@ class Tiling:
 
     >>> tiling = Tiling.of([np.array([5, 3, 4])], [[2, 3]])
     >>> tiling.members(0).tolist(), tiling.members(1).tolist(), [tile.n_pairs for tile in tiling]
-    ([1, 2], [0], [3, 2, 1])
+    ([1, 2], [0], [1, 2, 3])
     """
 
     sizes: IntArray  # (N,) nodes of each graph, as the user ordered them

@@ -1,0 +1,159 @@
+"""Lower bounds of RW from a few numbers a graph, for a query against many graphs at once.
+
+H is a sum of terms, and lower bounds of the terms add up:
+
+    Hamming part of C_V   the total variation between the colours of each Weisfeiler-Lehman round
+    Euclidean part        the distance of the mean feature vectors (Jensen)
+    C_N                   the distance of quantiles of each embedding coordinate, or of the means
+    Gromov-Wasserstein    half the squared distance of quantiles of the entries of C_P (Memoli's second lower bound)
+    ridge                 1 / (n m), the least a coupling's squared norm can be
+    degree prior          0; where it repels, -KL >= -log(n m / floor)
+    Laplacian terms       0
+
+Quantiles are averaged over bins, which can only shrink their distance, so the bounds stay bounds.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from rwk.graphs import FloatArray, IntArray
+from rwk.transport.problem import CostWeights, GraphMeasures
+
+EMBEDDING_BINS: Final = 8
+STRUCTURE_BINS: Final = 24
+PRIOR_FLOOR: Final = 1e-6  # of the degree prior
+
+
+class Signatures(NamedTuple):
+    """What the bounds need of many graphs."""
+
+    measures: GraphMeasures
+    node_graph: IntArray  # (V,) the graph of each node
+    feature_means: FloatArray  # (N, d) of the dense part
+    column_means: FloatArray  # of each sparse column
+    column_graph: IntArray
+    embedding_means: FloatArray  # (N, k)
+    embedding_quantiles: FloatArray  # (N, k * bins)
+    structure_quantiles: FloatArray  # (N, bins)
+
+
+def signatures(measures: GraphMeasures) -> Signatures:
+    """Means and quantiles of every graph."""
+    node_graph = np.repeat(np.arange(measures.n_graphs), measures.sizes)
+    column_graph = np.repeat(np.arange(measures.n_graphs), np.diff(measures.column_offsets))
+    entry_column = np.repeat(np.arange(len(column_graph)), np.diff(measures.entry_offsets))
+    entry_node = measures.offsets[column_graph[entry_column]] + measures.entry_rows
+    mass = measures.entry_values * measures.weights[entry_node]
+    return Signatures(
+        measures=measures,
+        node_graph=node_graph,
+        feature_means=_means(measures.features, measures),
+        column_means=np.bincount(entry_column, mass, minlength=len(column_graph)).astype(np.float64),
+        column_graph=column_graph,
+        embedding_means=_means(measures.embedding, measures),
+        embedding_quantiles=_embedding_quantiles(measures),
+        structure_quantiles=_structure_quantiles(measures),
+    )
+
+
+def lower_bounds(query: Signatures, graphs: Signatures, weights: CostWeights) -> FloatArray:
+    """Lower bounds of RW between the first graph of `query` and every one of `graphs`, shape (N,)."""
+    bound = _colour_bound(query, graphs) + _feature_bound(query, graphs)
+    if weights.beta_local != 0:
+        bound += weights.beta_local * _embedding_bound(query, graphs)
+    return bound + quadratic_bounds(query, graphs, weights)
+
+
+def quadratic_bounds(query: Signatures, graphs: Signatures, weights: CostWeights) -> FloatArray:
+    """The part of the bound that no linear cost takes part in: ridge, Gromov-Wasserstein, degree prior."""
+    entries = float(query.measures.sizes[0]) * graphs.measures.sizes
+    bound = 0.5 * weights.beta_local * weights.ridge / entries
+    if weights.beta_global != 0:
+        apart = graphs.structure_quantiles - query.structure_quantiles[0]
+        bound += 0.5 * weights.beta_global * (apart**2).mean(axis=1)
+        bound += weights.beta_global * min(weights.degree_weight, 0.0) * np.log(entries / PRIOR_FLOOR)
+    return np.asarray(bound)
+
+
+def _colour_bound(query: Signatures, graphs: Signatures) -> FloatArray:
+    """hamming_cost / rounds times the sum over rounds of 1 - sum over colours of the smaller mass."""
+    one, many = query.measures, graphs.measures
+    first = slice(0, int(one.offsets[1]))
+    total = np.zeros(many.n_graphs)
+    for mine, theirs in zip(one.colours, many.colours, strict=True):
+        colours, numbers = np.unique(mine[first], return_inverse=True)
+        mass = np.bincount(numbers, one.weights[first])
+        at = np.minimum(np.searchsorted(colours, theirs), len(colours) - 1)
+        found = colours[at] == theirs
+        cells = graphs.node_graph[found] * len(colours) + at[found]
+        other = np.bincount(cells, many.weights[found], minlength=many.n_graphs * len(colours))
+        total += 1.0 - np.minimum(other.reshape(many.n_graphs, -1), mass).sum(axis=1)
+    return np.asarray(np.maximum(total, 0.0) * (many.hamming_cost / max(len(many.colours), 1)))
+
+
+def _feature_bound(query: Signatures, graphs: Signatures) -> FloatArray:
+    one, many = query.measures, graphs.measures
+    square = ((graphs.feature_means - query.feature_means[0]) ** 2).sum(axis=1)
+    mine = slice(0, int(one.column_offsets[1]))
+    keys, means = one.column_keys[mine], query.column_means[mine]
+    if len(keys) or len(many.column_keys):
+        own = np.bincount(graphs.column_graph, graphs.column_means**2, minlength=many.n_graphs)
+        common = np.zeros(len(many.column_keys))
+        if len(keys):
+            at = np.minimum(np.searchsorted(keys, many.column_keys), len(keys) - 1)
+            common = np.where(keys[at] == many.column_keys, means[at] * graphs.column_means, 0.0)
+        products = np.bincount(graphs.column_graph, common, minlength=many.n_graphs)
+        square = square + np.maximum(own + (means**2).sum() - 2.0 * products, 0.0)
+    return np.asarray(np.sqrt(square))
+
+
+def _embedding_bound(query: Signatures, graphs: Signatures) -> FloatArray:
+    width = graphs.embedding_means.shape[1]
+    if width == 0:
+        return np.zeros(graphs.measures.n_graphs)
+    means = np.sqrt(((graphs.embedding_means - query.embedding_means[0]) ** 2).sum(axis=1))
+    # |x| >= sum |x_c| / sqrt(k), and each coordinate is transported on a line
+    lines = np.abs(graphs.embedding_quantiles - query.embedding_quantiles[0]).sum(axis=1) / EMBEDDING_BINS
+    return np.asarray(graphs.measures.neighbour_cost * np.maximum(means, lines / np.sqrt(width)))
+
+
+def _means(rows: FloatArray, measures: GraphMeasures) -> FloatArray:
+    """Weighted mean row of each graph."""
+    if rows.shape[1] == 0:
+        return np.zeros((measures.n_graphs, 0))
+    return np.asarray(np.add.reduceat(rows * measures.weights[:, None], measures.offsets[:-1], axis=0))
+
+
+def _embedding_quantiles(measures: GraphMeasures) -> FloatArray:
+    width = measures.embedding.shape[1]
+    out = np.empty((measures.n_graphs, width * EMBEDDING_BINS))
+    for i in range(measures.n_graphs if width else 0):
+        nodes = slice(measures.offsets[i], measures.offsets[i + 1])
+        columns = [binned_quantiles(c, measures.weights[nodes], EMBEDDING_BINS) for c in measures.embedding[nodes].T]
+        out[i] = np.concatenate(columns)
+    return out
+
+
+def _structure_quantiles(measures: GraphMeasures) -> FloatArray:
+    out = np.empty((measures.n_graphs, STRUCTURE_BINS))
+    for i in range(measures.n_graphs):
+        mass = measures.weights[measures.offsets[i] : measures.offsets[i + 1]]
+        cost = measures.structure[measures.structure_offsets[i] : measures.structure_offsets[i + 1]]
+        out[i] = binned_quantiles(cost, np.outer(mass, mass).ravel(), STRUCTURE_BINS)
+    return out
+
+
+def binned_quantiles(values: FloatArray, mass: FloatArray, bins: int) -> FloatArray:
+    """The quantile function of weighted values, averaged over bins of equal mass.
+
+    >>> binned_quantiles(np.array([3.0, 1.0]), np.array([0.5, 0.5]), 4).tolist()
+    [1.0, 1.0, 3.0, 3.0]
+    """
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(mass[order])
+    reached = np.concatenate([[0.0], reached / reached[-1]])
+    integral = np.concatenate([[0.0], np.cumsum(values[order] * np.diff(reached))])
+    return np.asarray(bins * np.diff(np.interp(np.linspace(0.0, 1.0, bins + 1), reached, integral)))
