@@ -8,14 +8,16 @@ turned into a kernel by η alone, and any unit (`Grid.unit`) comes from the trai
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from importlib.util import find_spec
 from math import inf
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import joblib
 import numpy as np
@@ -47,6 +49,7 @@ def nested_cv(
     kind: Literal["discrepancy", "kernel"] = "discrepancy",
     dataset: str = "data",
     method: str = "rwk",
+    about: Mapping[str, Any] | None = None,
     records: str | os.PathLike[str] | None = None,
     n_jobs: int = 1,
     progress: bool = False,
@@ -57,7 +60,9 @@ def nested_cv(
     one): discrepancies D, searched as K = exp(−η D), or with `kind="kernel"` kernels. Or it is a function
     `fit_predict(train, test, seed)` that learns on the graphs `train` and returns the predicted targets of `test`,
     alone or with a dict of what it chose. `records` names a file of JSON lines that scores are added to as they come;
-    folds it already holds are not run again. Scores of matrices do not depend on `n_jobs`.
+    folds it already holds are not run again. `about` are facts of the method that records keep and a resumed run must
+    share; where it is given it stands for the matrices too, and none is asked for when every fold is recorded; else
+    their means do. Scores of matrices do not depend on `n_jobs`.
 
     >>> D = np.abs(np.subtract.outer(np.arange(40.0), np.arange(40.0)))
     >>> targets = np.arange(40) >= 20
@@ -69,14 +74,81 @@ def nested_cv(
     folds = make_folds(targets) if folds is None else folds
     if folds.classes != fingerprint_of(codes):
         raise ValueError("the folds were made for other targets; make them again with make_folds(targets)")
-    runner: _MatrixRun | _FunctionRun
-    if callable(source):
-        runner = _FunctionRun(source, np.asarray(targets))
-    else:
-        runner = _MatrixRun(_matrices(source, len(codes), kind, (grid or Grid()).checked()))
-    protocol = {"n_splits": folds.n_splits, **runner.protocol()}
+    run = _prepared(source, np.asarray(targets), kind, (grid or Grid()).checked(), about)
+    protocol = {"n_splits": folds.n_splits, **run.protocol()}
     protocols = {seed: {"folds": folds.fingerprint(seed), **protocol} for seed in folds.test_fold}
-    blank = Score(
+    blank = _blank(dataset, method, codes)
+    wanted = {(dataset, method, seed, fold) for seed, fold in folds}
+    done: list[Score] = []
+    if records is not None:
+        repair_records(records)
+        known = [score for score in read_records(records) if (score.dataset, score.method) == (dataset, method)]
+        done = [score for score in resumable(known, records, protocols) if score.key in wanted]
+    finished = {score.key for score in done}
+    todo = [
+        Task(*folds.split(seed, fold), codes=codes, seed=seed, fold=fold)
+        for seed, fold in folds
+        if (dataset, method, seed, fold) not in finished
+    ]
+    parallel = joblib.Parallel(n_jobs=min(n_jobs, max(len(todo), 1)), return_as="generator_unordered")
+    runner = run.runner() if todo else None
+    with _progress(progress, f"{method} on {dataset}", len(folds), len(done)) as advance:
+        for score in parallel(
+            joblib.delayed(_run_fold)(runner, task, replace(blank, protocol=protocols[task.seed])) for task in todo
+        ):
+            if records is not None:
+                append_record(records, score)
+            done.append(score)
+            advance()
+    return Experiment(tuple(sorted(done, key=lambda score: score.key)))
+
+
+class _Prepared(NamedTuple):
+    """What records say of a run, and how to get what runs a fold: only called for when a fold is left."""
+
+    protocol: Callable[[], dict[str, Any]]
+    runner: Callable[[], _Runner]
+
+
+def _prepared(
+    source: Mapping[str, Matrix] | FitPredict,
+    targets: NDArray[Any],
+    kind: Literal["discrepancy", "kernel"],
+    grid: Grid,
+    about: Mapping[str, Any] | None,
+) -> _Prepared:
+    if callable(source):
+        runner = _FunctionRun(source, targets)
+        return _Prepared(lambda: {"kind": "function", **(about or {})}, lambda: runner)
+
+    @functools.cache
+    def matrices() -> Matrices:
+        return _matrices(source, len(targets), kind, grid)
+
+    def protocol() -> dict[str, Any]:
+        # the mean tells one matrix from another without being at the mercy of the last bit
+        identity = about or {
+            "matrix means": {
+                name: float(np.mean(matrix, dtype=np.float64)) for name, matrix in matrices().named.items()
+            }
+        }
+        return {"kind": kind, "grid": _plain_grid(grid, kind), **identity}
+
+    return _Prepared(protocol, lambda: _MatrixRun(matrices()))
+
+
+def _plain_grid(grid: Grid, kind: str) -> dict[str, Any]:
+    """A grid as JSON knows it."""
+    fields = asdict(grid)
+    fields["kappas"] = [kappa if kappa < inf else "inf" for kappa in fields["kappas"]]
+    if kind == "kernel":
+        del fields["eta"], fields["unit"]
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
+
+
+def _blank(dataset: str, method: str, codes: IntArray) -> Score:
+    """A record with everything that all folds have in common."""
+    return Score(
         dataset=dataset,
         method=method,
         seed=0,
@@ -92,28 +164,6 @@ def nested_cv(
         protocol={},
         versions=_versions(),
     )
-    wanted = {(dataset, method, seed, fold) for seed, fold in folds}
-    done: list[Score] = []
-    if records is not None:
-        repair_records(records)
-        known = [score for score in read_records(records) if (score.dataset, score.method) == (dataset, method)]
-        done = [score for score in resumable(known, records, protocols) if score.key in wanted]
-    finished = {score.key for score in done}
-    todo = [
-        Task(*folds.split(seed, fold), codes=codes, seed=seed, fold=fold)
-        for seed, fold in folds
-        if (dataset, method, seed, fold) not in finished
-    ]
-    run = joblib.Parallel(n_jobs=min(n_jobs, max(len(todo), 1)), return_as="generator_unordered")
-    with _progress(progress, f"{method} on {dataset}", len(folds), len(done)) as advance:
-        for score in run(
-            joblib.delayed(_run_fold)(runner, task, replace(blank, protocol=protocols[task.seed])) for task in todo
-        ):
-            if records is not None:
-                append_record(records, score)
-            done.append(score)
-            advance()
-    return Experiment(tuple(sorted(done, key=lambda score: score.key)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,16 +171,6 @@ class _MatrixRun:
     """Folds of a method that yields matrices."""
 
     matrices: Matrices
-
-    def protocol(self) -> dict[str, Any]:
-        grid = asdict(self.matrices.grid)
-        grid["kappas"] = [kappa if kappa < inf else "inf" for kappa in grid["kappas"]]
-        if self.matrices.kind == "kernel":
-            del grid["eta"], grid["unit"]
-        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in grid.items()}
-        # the mean tells one matrix from another without being at the mercy of the last bit
-        means = {name: float(np.mean(matrix, dtype=np.float64)) for name, matrix in self.matrices.named.items()}
-        return {"kind": self.matrices.kind, "grid": plain, "matrix means": means}
 
     def __call__(self, task: Task) -> tuple[NDArray[np.bool_], dict[str, Any], float | None]:
         # one thread of linear algebra per fold: same bits for any n_jobs
@@ -147,9 +187,6 @@ class _FunctionRun:
     fit_predict: FitPredict
     targets: NDArray[Any]
 
-    def protocol(self) -> dict[str, Any]:
-        return {"kind": "function"}
-
     def __call__(self, task: Task) -> tuple[NDArray[np.bool_], dict[str, Any], float | None]:
         result = self.fit_predict(task.train, task.test, task.seed)
         predicted, chosen = result if isinstance(result, tuple) else (result, {})
@@ -159,7 +196,10 @@ class _FunctionRun:
         return predicted == self.targets[task.test], dict(chosen), None
 
 
-def _run_fold(runner: _MatrixRun | _FunctionRun, task: Task, blank: Score) -> Score:
+_Runner = _MatrixRun | _FunctionRun
+
+
+def _run_fold(runner: _Runner, task: Task, blank: Score) -> Score:
     start = time.perf_counter()
     right, chosen, inner_score = runner(task)
     return replace(
@@ -213,7 +253,7 @@ def _versions() -> dict[str, str]:
 
 @contextmanager
 def _progress(shown: bool, title: str, total: int, done: int) -> Iterator[Callable[[], None]]:
-    if not shown:
+    if not shown or find_spec("rich") is None:
         yield lambda: None
         return
     from rich.progress import (

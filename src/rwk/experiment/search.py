@@ -142,12 +142,30 @@ class Matrices:
         diagonal = np.asarray(matrix.diagonal()[train], dtype=np.float64)
         if eta is None:
             return block / diagonal_scale(diagonal)
-        unit = float(np.mean(matrix[np.ix_(train, train)])) if self.grid.unit == "mean" else 1.0
+        mean = float(np.mean(matrix[np.ix_(train, train)])) if self.grid.unit == "mean" else 1.0
+        return Turn.of(diagonal, eta, mean)(block)
+
+
+class Turn(NamedTuple):
+    """How discrepancies become kernel values: exp(−rate D) over its mean diagonal, neither of which may underflow."""
+
+    rate: float
+    origin: float
+    scale: float
+
+    @classmethod
+    def of(cls, diagonal: FloatArray, eta: float, unit: float = 1.0) -> Turn:
+        """As learned on training graphs: their discrepancies to themselves, and what η is measured in.
+
+        >>> Turn.of(np.zeros(2), 2.0)(np.array([[0.0, 0.5]])).round(3).tolist()
+        [[1.0, 0.368]]
+        """
         rate = eta / (unit if unit > 0 else 1.0)
-        # exp(−rate D) over its mean diagonal, neither of which may underflow
-        origin = diagonal.min()
-        kernel = np.exp(np.minimum(rate * (origin - block), MAX_EXPONENT))
-        return np.asarray(kernel / np.exp(rate * (origin - diagonal)).mean())
+        origin = float(diagonal.min())
+        return cls(rate, origin, float(np.exp(rate * (origin - diagonal)).mean()))
+
+    def __call__(self, block: FloatArray) -> FloatArray:
+        return np.asarray(np.exp(np.minimum(self.rate * (self.origin - block), MAX_EXPONENT)) / self.scale)
 
 
 def search(matrices: Matrices, task: Task) -> Choice:
