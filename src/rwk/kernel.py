@@ -104,7 +104,7 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         direction: str = "sinkhorn",
         max_iter: int = 10,
         sinkhorn_iter: int = 20,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         precision: str = "float64",
         debias: bool = False,
         eta: float = 1.0,

@@ -71,7 +71,7 @@ class Parameters:
         hamming_weight: share of the Hamming part when the metric is "both".
         label_weight: share of the labels when a graph has labels and attributes.
         attribute_rounds: rounds of neighbourhood smoothing of the attributes, concatenated.
-        embedding: "heat-signature" (16 columns) or "attention" (64); embedding_dim: other widths.
+        embedding: "heat-signature" (8 columns) or "attention" (64); embedding_dim: other widths.
         walk_length, n_walks: of the attention embedding.
         structure: what the Gromov-Wasserstein term compares: "embedding" (distances of embedded nodes),
             "shortest-path", "adjacency", "laplacian", "heat-kernel" or "edge-distance" (first edge attribute).
@@ -124,7 +124,7 @@ class Parameters:
     direction: str = "sinkhorn"
     max_iter: int = 10
     sinkhorn_iter: int = 20
-    tol: float = 1e-4
+    tol: float = 1e-3
     precision: str = "float64"
     debias: bool = False
     eta: float = 1.0

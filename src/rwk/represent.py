@@ -29,7 +29,7 @@ from rwk.scaling import attribute_standard, given_scale, learned_scale, scaled
 from rwk.transport.problem import GraphMeasures
 
 Progress = Callable[[Iterable[Any], int], Iterable[Any]]
-HEAT_DIM = 16
+HEAT_DIM = 8
 ATTENTION_DIM = 64
 
 

@@ -25,9 +25,9 @@ def feature_cost(graphs: Any, a: int, b: int, out: Any, squares: Any) -> None:
     n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
     _squared_distances(graphs.features, i0, k0, squares)
     _sparse_squared_distances(graphs, a, b, squares)
-    for i in range(n):
-        for k in range(m):
-            out[i, k] = np.sqrt(squares[i, k])
+    flat_out, flat_squares = out.ravel(), squares.ravel()
+    for p in range(len(flat_out)):
+        flat_out[p] = np.sqrt(flat_squares[p])
     rounds = graphs.colours.shape[0]
     if rounds:
         one_round = graphs.hamming_cost / rounds
@@ -53,9 +53,9 @@ def neighbour_cost(graphs: Any, a: int, b: int, out: Any, squares: Any) -> None:
                 out[i, k] = graphs.neighbour_cost * differ / width
         return
     _squared_distances(graphs.embedding, i0, k0, squares)
-    for i in range(n):
-        for k in range(m):
-            out[i, k] = graphs.neighbour_cost * np.sqrt(squares[i, k])
+    flat_out, flat_squares = out.ravel(), squares.ravel()
+    for p in range(len(flat_out)):
+        flat_out[p] = graphs.neighbour_cost * np.sqrt(flat_squares[p])
 
 
 @compiled
@@ -76,24 +76,36 @@ def log_degree_prior(graphs: Any, a: int, b: int, out: Any, prior: Any) -> None:
         for k in range(m):
             total += prior[i, k]
     log_total = np.log(total)
-    for i in range(n):
-        for k in range(m):
-            out[i, k] = log_of(prior[i, k]) - log_total
+    flat_out, flat_prior = out.ravel(), prior.ravel()
+    for p in range(len(flat_out)):
+        flat_out[p] = log_of(flat_prior[p]) - log_total
 
 
 @compiled
 def _squared_distances(rows: Any, i0: int, k0: int, out: Any) -> None:
-    """Squared Euclidean distances of two runs of rows; the target's columns are made contiguous first."""
+    """Squared Euclidean distances of two runs of rows; the target's columns are made contiguous, four at a time."""
     n, m = out.shape
-    column = np.empty(m)
+    width = rows.shape[1]
+    columns = np.empty((4, m))
     out[:] = 0.0
-    for c in range(rows.shape[1]):
-        for k in range(m):
-            column[k] = rows[k0 + k, c]
-        for i in range(n):
-            x = rows[i0 + i, c]
+    for first in range(0, width, 4):
+        some = min(4, width - first)
+        for c in range(some):
             for k in range(m):
-                out[i, k] += (x - column[k]) * (x - column[k])
+                columns[c, k] = rows[k0 + k, first + c]
+        if some == 4:
+            for i in range(n):
+                x0, x1 = rows[i0 + i, first], rows[i0 + i, first + 1]
+                x2, x3 = rows[i0 + i, first + 2], rows[i0 + i, first + 3]
+                for k in range(m):
+                    d0, d1, d2, d3 = x0 - columns[0, k], x1 - columns[1, k], x2 - columns[2, k], x3 - columns[3, k]
+                    out[i, k] += (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3)
+        else:
+            for c in range(some):
+                for i in range(n):
+                    x = rows[i0 + i, first + c]
+                    for k in range(m):
+                        out[i, k] += (x - columns[c, k]) * (x - columns[c, k])
 
 
 @compiled

@@ -169,51 +169,52 @@ def quadratic_map(graphs: Any, pair: Pair, weights: Any, x: Any, out: Any) -> No
             for k in range(m):
                 right[column + c, k] = smooth[k, c]
         column += smooth.shape[1]
-    ridge = x.dtype.type(0.5 * weights.beta_local * weights.ridge)
+    ridge = 0.5 * weights.beta_local * weights.ridge
     if column:
         np.dot(left, right, out)
-        for i in range(n):
-            for k in range(m):
-                out[i, k] += ridge * x[i, k]
     else:
-        for i in range(n):
-            for k in range(m):
-                out[i, k] = ridge * x[i, k]
+        out[:] = 0
+    add_multiple(out, ridge, x, out)
 
 
 @compiled
 def inner(x: Any, y: Any) -> float:
     """<x, y>, summed in float64."""
+    flat_x, flat_y = x.ravel(), y.ravel()
     total = 0.0
-    for i in range(x.shape[0]):
-        for k in range(x.shape[1]):
-            total += np.float64(x[i, k]) * np.float64(y[i, k])
+    for p in range(len(flat_x)):
+        total += np.float64(flat_x[p]) * np.float64(flat_y[p])
     return total
+
+
+@compiled
+def add_multiple(x: Any, factor: float, y: Any, out: Any) -> None:
+    """out = x + factor y."""
+    flat_x, flat_y, flat_out = x.ravel(), y.ravel(), out.ravel()
+    scale = flat_x.dtype.type(factor)
+    for p in range(len(flat_x)):
+        flat_out[p] = flat_x[p] + scale * flat_y[p]
 
 
 @compiled
 def logarithms(gamma: Any, log_prior: Any, logs: Any) -> float:
     """logs = log gamma; returns KL(gamma | prior)."""
     least = gamma.dtype.type(LEAST_MASS_32 if gamma.itemsize == 4 else LEAST_MASS_64)
+    masses, out, prior = gamma.ravel(), logs.ravel(), log_prior.ravel()
+    for p in range(len(masses)):
+        out[p] = log_of(max(masses[p], least))
     divergence = 0.0
-    for i in range(gamma.shape[0]):
-        for k in range(gamma.shape[1]):
-            logs[i, k] = log_of(max(gamma[i, k], least))
-        for k in range(gamma.shape[1]):
-            divergence += np.float64(gamma[i, k]) * (np.float64(logs[i, k]) - log_prior[i, k])
+    for p in range(len(masses)):
+        divergence += np.float64(masses[p]) * (np.float64(out[p]) - prior[p])
     return divergence
 
 
 @compiled
 def gradient(pair: Pair, kl: float, image: Any, logs: Any, out: Any) -> None:
     """Step 3: out = M + 2 Q(gamma) + 2 beta_global c + kl (1 + log gamma - log prior)."""
-    two, weight = out.dtype.type(2.0), out.dtype.type(kl)
-    for i in range(out.shape[0]):
-        for k in range(out.shape[1]):
-            out[i, k] = pair.fixed[i, k] + two * image[i, k]
-        if kl != 0.0:
-            for k in range(out.shape[1]):
-                out[i, k] += weight * logs[i, k]
+    add_multiple(pair.fixed, 2.0, image, out)
+    if kl != 0.0:
+        add_multiple(out, kl, logs, out)
 
 
 @compiled
@@ -231,17 +232,19 @@ def line_search(
     alpha = largest
     if curvature > 0.0:
         alpha = min(max(-slope / (2.0 * curvature), 0.0), largest)
-    kl_slope = 0.0
+    smooth_slope = slope
     if kl != 0.0:
-        for i in range(delta.shape[0]):
-            for k in range(delta.shape[1]):
-                kl_slope += np.float64(delta[i, k]) * (1.0 + np.float64(logs[i, k]) - pair.log_prior[i, k])
-    smooth_slope = slope - kl * kl_slope
+        moves, old, prior = delta.ravel(), logs.ravel(), pair.log_prior.ravel()
+        kl_slope = 0.0
+        for p in range(len(moves)):
+            kl_slope += np.float64(moves[p]) * (1.0 + np.float64(old[p]) - prior[p])
+        smooth_slope -= kl * kl_slope
+    flat_gamma, flat_delta, flat_new = gamma.ravel(), delta.ravel(), new_gamma.ravel()
+    zero = delta.dtype.type(0.0)
     for _ in range(HALVINGS + 1):
         step = delta.dtype.type(alpha)
-        for i in range(delta.shape[0]):
-            for k in range(delta.shape[1]):
-                new_gamma[i, k] = max(gamma[i, k] + step * delta[i, k], delta.dtype.type(0.0))
+        for p in range(len(flat_new)):
+            flat_new[p] = max(flat_gamma[p] + step * flat_delta[p], zero)
         change = alpha * smooth_slope + alpha * alpha * curvature
         new_divergence = divergence
         if kl != 0.0:
@@ -254,8 +257,8 @@ def line_search(
 
 
 @compiled
-def terms_at(graphs: Any, pair: Pair, weights: Any, gamma: Any, terms: Any) -> float:
-    """Step 9: the seven terms of H, recomputed from gamma; returns their sum."""
+def terms_at(graphs: Any, pair: Pair, weights: Any, gamma: Any, divergence: float, terms: Any) -> float:
+    """Step 9: the seven terms of H, from gamma and its KL to the prior; returns their sum."""
     kl = weights.beta_global * weights.degree_weight
     terms[:] = 0.0
     terms[0] = inner(gamma, pair.feature)
@@ -276,8 +279,7 @@ def terms_at(graphs: Any, pair: Pair, weights: Any, gamma: Any, terms: Any) -> f
         product = inner(np.dot(pair.structure_mu, gamma), np.dot(gamma, pair.structure_nu))
         terms[5] = pair.constant - weights.beta_global * product
     if kl != 0.0:
-        logs = np.empty_like(gamma)
-        terms[6] = kl * logarithms(gamma, pair.log_prior, logs)
+        terms[6] = kl * divergence
     total = 0.0
     for t in range(len(terms)):
         total += terms[t]
@@ -309,15 +311,13 @@ def solve_pair(
     divergence = logarithms(gamma, pair.log_prior, logs) if kl != 0.0 else 0.0
     objective = 0.0
     if len(trace):
-        objective = terms_at(graphs, pair, weights, gamma, terms)
+        objective = terms_at(graphs, pair, weights, gamma, divergence, terms)
 
     gap, converged, n_iter = np.inf, False, 0
     for iteration in range(options.max_iter):
         gradient(pair, kl, image, logs, g)  # 3
         sinkhorn_plan(g, pair.mu, pair.nu, options.entropy, options.sinkhorn_iter, delta)  # 4
-        for i in range(n):
-            for k in range(m):
-                delta[i, k] -= gamma[i, k]
+        add_multiple(delta, -1.0, gamma, delta)
         slope = inner(delta, g)  # 5
         gap = -slope
         if iteration < len(trace):
@@ -334,14 +334,11 @@ def solve_pair(
             break
         gamma, trial = trial, gamma  # 8
         logs, trial_logs = trial_logs, logs
-        step = real.type(alpha)
-        for i in range(n):
-            for k in range(m):
-                image[i, k] += step * delta_image[i, k]
+        add_multiple(image, alpha, delta_image, image)
         objective += change
         n_iter = iteration + 1
 
-    value = terms_at(graphs, pair, weights, gamma, terms)  # 9
+    value = terms_at(graphs, pair, weights, gamma, divergence, terms)  # 9
     return gamma, value, n_iter, gap, converged
 
 

@@ -76,7 +76,7 @@ def run_pair(
         terms = np.zeros(len(TERM_NAMES))
         cpu.quadratic_map(measures, pair, weights, gamma, image)
         divergence = cpu.logarithms(gamma, pair.log_prior, logs) if kl else 0.0
-        objective = cpu.terms_at(measures, pair, weights, gamma, terms)
+        objective = cpu.terms_at(measures, pair, weights, gamma, divergence, terms)
         history = np.full((options.max_iter if trace else 0, 2), np.nan)
         gap, converged, n_iter = np.inf, False, 0
         for iteration in range(options.max_iter):
@@ -100,7 +100,7 @@ def run_pair(
             image += alpha * delta_image
             objective += change
             n_iter = iteration + 1
-        cpu.terms_at(measures, pair, weights, gamma, terms)  # 9
+        cpu.terms_at(measures, pair, weights, gamma, divergence, terms)  # 9
     return make_solution(gamma, terms, n_iter=n_iter, gap=gap, converged=converged, history=history)
 
 

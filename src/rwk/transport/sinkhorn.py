@@ -24,27 +24,25 @@ TINY_32: Final = 1e-36
 def sinkhorn_plan(g: Any, mu: Any, nu: Any, lam: float, rounds: int, plan: Any) -> None:
     """Fill `plan` with the coupling that `rounds` Sinkhorn rounds find for cost g, marginals exact."""
     n, m = g.shape
-    low, high = g[0, 0], g[0, 0]
-    for i in range(n):
-        for k in range(m):
-            low = min(low, g[i, k])
-            high = max(high, g[i, k])
+    costs, flat_plan = g.ravel(), plan.ravel()
+    low, high = costs[0], costs[0]
+    for p in range(len(costs)):
+        low = min(low, costs[p])
+        high = max(high, costs[p])
     spread = (high - low) / lam
     if spread <= (PLAIN_SPREAD_32 if g.itemsize == 4 else PLAIN_SPREAD_64):
         inverse = g.dtype.type(1.0 / lam)
-        for i in range(n):
-            for k in range(m):
-                plan[i, k] = exp_of((low - g[i, k]) * inverse)
+        for p in range(len(costs)):
+            flat_plan[p] = exp_of((low - costs[p]) * inverse)
         _scale_plain(plan, mu, nu, rounds)
     elif spread <= PLAIN_SPREAD_64:  # too wide for float32: these rounds run in float64
         wide = np.empty((n, m))
-        for i in range(n):
-            for k in range(m):
-                wide[i, k] = exp_of(np.float64(low - g[i, k]) / lam)
+        flat_wide = wide.ravel()
+        for p in range(len(costs)):
+            flat_wide[p] = exp_of(np.float64(low - costs[p]) / lam)
         _scale_plain(wide, mu, nu, rounds)
-        for i in range(n):
-            for k in range(m):
-                plan[i, k] = wide[i, k]
+        for p in range(len(costs)):
+            flat_plan[p] = flat_wide[p]
     else:
         _scale_logarithms(g, mu, nu, lam, rounds, plan)
     round_to_marginals(plan, mu, nu)
