@@ -1,0 +1,89 @@
+"""What people could pick instead, each solving the same pair from the same matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rwk.bench.plain import plain_scg
+from rwk.transport import cpu
+from rwk.transport.problem import CostWeights, GraphMeasures, ScgOptions
+
+Contender = Callable[["DensePair"], float]
+
+
+class DensePair(NamedTuple):
+    """One pair as dense float64 matrices."""
+
+    linear: NDArray[np.float64]  # M (n, m)
+    log_prior: NDArray[np.float64]
+    source: tuple[Any, Any, Any, Any]  # mu, C_P, L, S
+    target: tuple[Any, Any, Any, Any]
+    words: tuple[Any, Any]  # what WWL compares: colours or attributes of each side
+
+
+def dense_pair(measures: GraphMeasures, a: int, b: int, weights: CostWeights) -> DensePair:
+    """The matrices of one pair, as the compiled solver reads them."""
+    pair = cpu.load_pair(measures, a, b, weights)
+    linear = pair.feature + weights.beta_local * pair.neighbour
+    sides = []
+    words = []
+    for g, structure, factor in ((a, pair.structure_mu, pair.factor_mu), (b, pair.structure_nu, pair.factor_nu)):
+        nodes = slice(measures.offsets[g], measures.offsets[g + 1])
+        laplacian = dense_laplacian(measures, g)
+        sides.append((measures.weights[nodes].copy(), structure.copy(), laplacian, factor @ factor.T))
+        features = measures.features[nodes]
+        words.append(features if features.shape[1] else measures.colours[:, nodes].T.astype(np.float64))
+    return DensePair(linear, pair.log_prior, sides[0], sides[1], (words[0], words[1]))
+
+
+def dense_laplacian(measures: GraphMeasures, g: int) -> NDArray[np.float64]:
+    """L of one graph as a dense matrix."""
+    first, last = int(measures.offsets[g]), int(measures.offsets[g + 1])
+    matrix = np.zeros((last - first, last - first))
+    for i in range(last - first):
+        entries = slice(measures.laplacian_offsets[first + i], measures.laplacian_offsets[first + i + 1])
+        matrix[i, measures.laplacian_columns[entries]] = measures.laplacian_values[entries]
+    return matrix
+
+
+def contenders(weights: CostWeights, options: ScgOptions) -> dict[str, Contender]:
+    """Every contender by name; POT's are there when POT is."""
+    found: dict[str, Contender] = {
+        "NumPy SCG": lambda pair: plain_scg((pair.linear, pair.log_prior), (pair.source, pair.target), weights, options)
+    }
+    try:
+        import ot
+    except ImportError:
+        return found
+    # POT's loss lacks the half: RW without regularisers = POT (1 + beta/2) at alpha = beta / (2 + beta)
+    alpha = weights.beta_global / (2 + weights.beta_global)
+
+    def fused(pair: DensePair) -> float:
+        (mu, C, _, _), (nu, D, _, _) = pair.source, pair.target
+        return float(ot.gromov.fused_gromov_wasserstein2(pair.linear, C, D, mu, nu, alpha=alpha))
+
+    def entropic(pair: DensePair) -> float:
+        (mu, C, _, _), (nu, D, _, _) = pair.source, pair.target
+        found = ot.gromov.entropic_fused_gromov_wasserstein2(
+            pair.linear, C, D, mu, nu, alpha=alpha, epsilon=options.entropy
+        )
+        return float(found)
+
+    def wwl(pair: DensePair) -> float:
+        metric = "euclidean" if pair.words[0].dtype == np.float64 and not _whole(pair.words[0]) else "hamming"
+        return float(ot.emd2(pair.source[0], pair.target[0], ot.dist(*pair.words, metric=metric)))
+
+    return {
+        "POT fused_gromov_wasserstein2": fused,
+        "WWL (ot.dist + ot.emd2)": wwl,
+        "POT entropic_fused_gromov_wasserstein2": entropic,
+        **found,
+    }
+
+
+def _whole(values: NDArray[np.float64]) -> bool:
+    return bool((values == np.floor(values)).all())
