@@ -82,12 +82,7 @@ def classify(
         n_jobs=first.n_jobs or os.cpu_count() or 1,
         progress=bar is not None,
     )
-    total = GramHealth(
-        sum(health.n_pairs for health in healths.values()),
-        sum(health.n_not_converged for health in healths.values()),
-        float(np.mean([health.mean_iterations for health in healths.values()])),
-        sum(health.seconds for health in healths.values()),
-    )
+    total = GramHealth.of(list(healths.values()))
     run = Run(experiment, total, matrices, folder)
     save_gram(folder / "gram.npz", next(iter(matrices.values())), first, targets=graphs.targets, name=graphs.name)
     write_json(folder / "run.json", record_of(run, graphs, settings, grid))

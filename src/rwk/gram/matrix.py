@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rwk.parameters import Parameters
-from rwk.transport.pairs import Ticker, backend_name, in_precision, joined, solve_pairs
+from rwk.transport.pairs import Ticker, backend_name, content_ranks, in_precision, joined, solve_pairs
 from rwk.transport.problem import GraphMeasures, PairResults
 
 Matrix = NDArray[np.float64]
 
-# pair numbers, sort order, results, and two entries of the matrix
-BYTES_PER_PAIR = 16 + 8 + 21 + 16
+# two entries of the matrix; while a pair is worked on, also its numbers, its place in the order and its results
+BYTES_PER_PAIR = 16
+BYTES_PER_PAIR_IN_WORK = 110
+PAIRS_PER_BLOCK = 1_000_000
 
 
 class GramHealth(NamedTuple):
@@ -30,21 +33,55 @@ class GramHealth(NamedTuple):
     def pairs_per_second(self) -> float:
         return self.n_pairs / self.seconds if self.seconds > 0 else float("inf")
 
+    @classmethod
+    def of(cls, parts: Sequence[GramHealth]) -> GramHealth:
+        """The health of parts together."""
+        n_pairs = sum(part.n_pairs for part in parts)
+        iterations = sum(part.mean_iterations * part.n_pairs for part in parts)
+        return cls(
+            n_pairs,
+            sum(part.n_not_converged for part in parts),
+            iterations / n_pairs if n_pairs else 0.0,
+            sum(part.seconds for part in parts),
+        )
+
 
 def symmetric_discrepancy(
     measures: GraphMeasures, parameters: Parameters, *, tick: Ticker | None = None
 ) -> tuple[Matrix, GramHealth]:
     """D of all pairs of one set, exactly symmetric; debiased if the parameters say so."""
     n = measures.n_graphs
-    rows, columns = np.triu_indices(n)
-    results, seconds = _solve(measures, np.stack([rows, columns], axis=1), parameters, tick)
     matrix = np.empty((n, n))
-    matrix[rows, columns] = results.values
-    matrix[columns, rows] = results.values
+    healths = []
+    ranks = content_ranks(measures)
+    for rows, columns in triangle_blocks(n):
+        results, seconds = _solve(measures, np.stack([rows, columns], axis=1), parameters, tick, ranks)
+        matrix[rows, columns] = results.values
+        matrix[columns, rows] = results.values
+        healths.append(_health(results, seconds))
     if parameters.debias:
         own = 0.5 * np.diag(matrix)
         matrix -= own[:, None] + own[None, :]
-    return matrix, _health(results, seconds)
+    return matrix, GramHealth.of(healths)
+
+
+def triangle_blocks(n: int, size: int = PAIRS_PER_BLOCK) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """The upper triangle as blocks of whole rows of about `size` pairs: a long list is never in memory at once.
+
+    >>> [len(rows) for rows, _ in triangle_blocks(4, size=5)]
+    [4, 5, 1]
+    """
+    first = 0
+    while first < n:
+        last = first + 1
+        pairs = n - first
+        while last < n and pairs + n - last <= size:
+            pairs += n - last
+            last += 1
+        lengths = n - np.arange(first, last)
+        rows = np.repeat(np.arange(first, last), lengths)
+        yield rows, np.concatenate([np.arange(row, n) for row in range(first, last)])
+        first = last
 
 
 def cross_discrepancy(
@@ -85,7 +122,11 @@ def self_discrepancy(measures: GraphMeasures, parameters: Parameters) -> Matrix:
 
 
 def _solve(
-    measures: GraphMeasures, pairs: NDArray[np.int64], parameters: Parameters, tick: Ticker | None
+    measures: GraphMeasures,
+    pairs: NDArray[np.int64],
+    parameters: Parameters,
+    tick: Ticker | None,
+    ranks: NDArray[np.int64] | None = None,
 ) -> tuple[PairResults, float]:
     start = time.perf_counter()
     measures = in_precision(measures, parameters.precision)
@@ -98,6 +139,7 @@ def _solve(
         backend=backend,
         n_jobs=parameters.n_jobs,
         tick=tick,
+        ranks=ranks,
     )
     return results, time.perf_counter() - start
 
@@ -129,4 +171,5 @@ def estimate_cost(measures: GraphMeasures, parameters: Parameters, n_pairs: int)
             break
         size *= 4
     kept = sum(array.nbytes for array in measures if isinstance(array, np.ndarray))
-    return Cost(seconds * n_pairs / size, kept + n_pairs * BYTES_PER_PAIR, backend)
+    memory = kept + n_pairs * BYTES_PER_PAIR + min(n_pairs, PAIRS_PER_BLOCK) * BYTES_PER_PAIR_IN_WORK
+    return Cost(seconds * n_pairs / size, memory, backend)

@@ -38,13 +38,14 @@ def solve_pairs(
     backend: str = "cpu",
     n_jobs: int | None = None,
     tick: Ticker | None = None,
+    ranks: NDArray[np.int64] | None = None,
 ) -> PairResults:
     """Solve the listed pairs (rows of two graph numbers) in their canonical orientation.
 
-    With unequal Laplacian weights the two orientations are different problems: their mean is returned.
+    `ranks` are the `content_ranks` of the measures, for who calls many times. With unequal Laplacian weights the two orientations are different problems: their mean is returned.
     """
     run = backend_named(backend).run_pairs
-    oriented = orient(measures, pairs)
+    oriented = orient(measures, pairs, ranks)
     first = run(measures, oriented, weights, options, n_jobs=n_jobs, tick=tick)
     if weights.beta_local == 0 or weights.laplacian_source == weights.laplacian_target:
         return PairResults(*first)
@@ -94,9 +95,11 @@ def device_present() -> bool:
     return bool(torch.cuda.is_available())
 
 
-def orient(measures: GraphMeasures, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+def orient(
+    measures: GraphMeasures, pairs: NDArray[np.int64], ranks: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
     """Each pair with the smaller graph first; content, never position, decides between equal sizes."""
-    ranks = content_ranks(measures)
+    ranks = content_ranks(measures) if ranks is None else ranks
     swap = ranks[pairs[:, 0]] > ranks[pairs[:, 1]]
     return np.where(swap[:, None], pairs[:, ::-1], pairs).astype(np.int64)
 
