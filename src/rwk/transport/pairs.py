@@ -42,7 +42,8 @@ def solve_pairs(
 ) -> PairResults:
     """Solve the listed pairs (rows of two graph numbers) in their canonical orientation.
 
-    `ranks` are the `content_ranks` of the measures, for who calls many times. With unequal Laplacian weights the two orientations are different problems: their mean is returned.
+    With unequal Laplacian weights the two orientations are different problems: their mean is returned. `ranks` are
+    the `content_ranks` of the measures, for who calls many times.
     """
     run = backend_named(backend).run_pairs
     oriented = orient(measures, pairs, ranks)
