@@ -216,6 +216,13 @@ def test_unreachable_pairs_are_one_step_further_than_the_furthest() -> None:
     np.testing.assert_array_equal(alone, [[0, 1], [1, 0]])
 
 
+def test_given_distances_are_the_structure() -> None:
+    distances = np.array([[0.0, 1.0, 4.0], [2.0, 0.0, 1.0], [4.0, 1.0, 0.0]])
+    graph = Graph(3, np.array(path(3)), node_distances=distances)
+    found = structure_cost("edge-distance", graph, np.zeros((3, 3)), None, None)
+    np.testing.assert_array_equal(found, [[0.0, 1.5, 4.0], [1.5, 0.0, 1.0], [4.0, 1.0, 0.0]])
+
+
 def test_edge_distances_need_edge_attributes() -> None:
     with pytest.raises(GraphError, match="needs edge attributes"):
         represented([plain("path")], structure="edge-distance")

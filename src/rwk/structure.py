@@ -21,7 +21,7 @@ def structure_cost(
         return path_lengths(graph, None)
     if kind == "edge-distance":
         if graph.node_distances is not None:
-            return graph.node_distances
+            return 0.5 * (graph.node_distances + graph.node_distances.T)
         if graph.n_edges and graph.edge_attributes is None:
             raise GraphError("structure='edge-distance' needs edge attributes, the first being the distance")
         return path_lengths(graph, None if graph.edge_attributes is None else graph.edge_attributes[:, 0])
@@ -44,6 +44,7 @@ def path_lengths(graph: Graph, lengths: FloatArray | None) -> FloatArray:
     values = np.ones(graph.n_edges) if lengths is None else np.maximum(lengths, 1e-12)
     edges: Any = csr_array((values, (rows, columns)), shape=(n, n))
     paths = np.asarray(shortest_path(edges, method="D", directed=False, unweighted=lengths is None))
+    paths = np.minimum(paths, paths.T)  # there and back a sum of lengths can differ in its last bit
     finite = np.isfinite(paths)
     return np.where(finite, paths, paths[finite].max() + 1.0)
 
