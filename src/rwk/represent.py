@@ -7,7 +7,7 @@ the scales, never on the graphs around it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,13 +22,16 @@ from rwk.features import (
     with_local_variation,
     wl_colours,
 )
-from rwk.graphs import FloatArray, GraphSet, check_graphs
+from rwk.graphs import FloatArray, Graph, GraphSet, check_graphs
 from rwk.measures import Structures, drop_weightless, pack_measures
 from rwk.parameters import Parameters, Scale
 from rwk.scaling import attribute_standard, given_scale, learned_scale, scaled
+from rwk.spectrum import Spectrum
 from rwk.transport.problem import GraphMeasures
 
-Progress = Callable[[Iterable[Any], int], Iterable[Any]]
+# Called with the number of graphs done since the last call.
+Progress = Callable[[int], None]
+GRAPHS_PER_CHUNK = 16
 HEAT_DIM = 8
 ATTENTION_DIM = 64
 
@@ -96,11 +99,28 @@ def _signals(
 
 
 def _structures(graphs: GraphSet, laplacian: Any, parameters: Parameters, progress: Progress | None) -> Structures:
-    from rwk.embedding import attention_embedding, heat_signature
+    """What is computed graph by graph, over threads: most of it is linear algebra outside the interpreter lock."""
+    from rwk.transport.chunks import in_threads
+
+    made: list[Any] = [None] * len(graphs)
+    bounds = np.unique(np.append(np.arange(0, len(graphs), GRAPHS_PER_CHUNK), len(graphs)))
+
+    def work(chunk: int) -> int:
+        for i in range(bounds[chunk], bounds[chunk + 1]):
+            nodes = slice(graphs.node_offsets[i], graphs.node_offsets[i + 1])
+            made[i] = _structure_of(graphs[i], np.asarray(laplacian[nodes, nodes].toarray()), parameters)
+        return int(bounds[chunk + 1] - bounds[chunk])
+
+    in_threads(work, len(bounds) - 1, n_jobs=parameters.n_jobs, tick=progress)
+    lambda_max, embeddings, signs, factors, structures = zip(*made, strict=True)
+    return Structures(np.array(lambda_max), list(embeddings), list(signs), list(factors), list(structures))
+
+
+def _structure_of(graph: Graph, laplacian: FloatArray, parameters: Parameters) -> tuple[Any, ...]:
+    """lambda_max, embedding, signs, factor and C_P of one graph; what no term asks for is empty."""
     from rwk.spectrum import decompose
     from rwk.structure import narrow_factor, row_distances, signs_of, structure_cost
 
-    dim = parameters.embedding_dim or (ATTENTION_DIM if parameters.embedding == "attention" else HEAT_DIM)
     local, everywhere = parameters.beta_local != 0, parameters.beta_global != 0
     embedded = local or (everywhere and parameters.structure == "embedding")
     hamming = parameters.structure_metric == "hamming" or (
@@ -108,36 +128,34 @@ def _structures(graphs: GraphSet, laplacian: Any, parameters: Parameters, progre
     )
     varied = parameters.hops > 0 and parameters.feature_metric != "hamming"
     decomposed = embedded or varied or (everywhere and parameters.structure == "heat-kernel")
-    made = Structures(np.zeros(len(graphs)), [], [], [], [])
-    numbers: Iterable[int] = range(len(graphs))
-    for i in progress(numbers, len(graphs)) if progress else numbers:
-        graph = graphs[i]
-        nodes = slice(graphs.node_offsets[i], graphs.node_offsets[i + 1])
-        dense = np.asarray(laplacian[nodes, nodes].toarray())
-        spectrum = decompose(dense) if decomposed else None
-        made.lambda_max[i] = spectrum.lambda_max if spectrum else 0.0
-        embedding, signs = np.zeros((graph.n_nodes, 0)), np.zeros((graph.n_nodes, 0), np.int8)
-        if spectrum and embedded and parameters.embedding == "attention":
-            embedding = attention_embedding(
-                spectrum,
-                np.asarray(graph.adjacency().toarray()),
-                dim=dim,
-                walk_length=parameters.walk_length,
-                n_walks=parameters.n_walks,
-            )
-        elif spectrum and embedded:
-            embedding = heat_signature(spectrum, dim)
-        if embedded and hamming:
-            signs = signs_of(embedding)
-        laplacian_on = local and (parameters.laplacian_source != 0 or parameters.laplacian_target != 0)
-        made.factors.append(narrow_factor(embedding) if laplacian_on else embedding[:, :0])
-        distances = row_distances(embedding, signs) if everywhere and parameters.structure == "embedding" else None
-        cost = (
-            structure_cost(parameters.structure, graph, dense, spectrum, distances)
-            if everywhere
-            else np.zeros((graph.n_nodes, graph.n_nodes))
-        )
-        made.structures.append(cost)
-        made.embeddings.append(embedding if local and not hamming else embedding[:, :0])
-        made.signs.append(signs if local else signs[:, :0])
-    return made
+    spectrum = decompose(laplacian) if decomposed else None
+    embedding = np.zeros((graph.n_nodes, 0))
+    if spectrum and embedded:
+        embedding = _embedding(graph, spectrum, parameters)
+    signs = signs_of(embedding) if embedded and hamming else np.zeros((graph.n_nodes, 0), np.int8)
+    laplacian_on = local and (parameters.laplacian_source != 0 or parameters.laplacian_target != 0)
+    cost = np.zeros((graph.n_nodes, graph.n_nodes))
+    if everywhere:
+        distances = row_distances(embedding, signs) if parameters.structure == "embedding" else None
+        cost = structure_cost(parameters.structure, graph, laplacian, spectrum, distances)
+    return (
+        spectrum.lambda_max if spectrum else 0.0,
+        embedding if local and not hamming else embedding[:, :0],
+        signs if local else signs[:, :0],
+        narrow_factor(embedding) if laplacian_on else embedding[:, :0],
+        cost,
+    )
+
+
+def _embedding(graph: Graph, spectrum: Spectrum, parameters: Parameters) -> FloatArray:
+    from rwk.embedding import attention_embedding, heat_signature
+
+    if parameters.embedding == "heat-signature":
+        return heat_signature(spectrum, parameters.embedding_dim or HEAT_DIM)
+    return attention_embedding(
+        spectrum,
+        np.asarray(graph.adjacency().toarray()),
+        dim=parameters.embedding_dim or ATTENTION_DIM,
+        walk_length=parameters.walk_length,
+        n_walks=parameters.n_walks,
+    )
