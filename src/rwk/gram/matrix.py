@@ -53,7 +53,8 @@ def symmetric_discrepancy(
     n = measures.n_graphs
     matrix = np.empty((n, n))
     healths = []
-    ranks = content_ranks(measures)
+    measures = in_precision(measures, parameters.precision)
+    ranks = content_ranks(measures)  # of what is solved: every way to a pair must orient it alike
     for rows, columns in triangle_blocks(n):
         results, seconds = _solve(measures, np.stack([rows, columns], axis=1), parameters, tick, ranks)
         matrix[rows, columns] = results.values
