@@ -90,6 +90,27 @@ def load_folds(path: str | os.PathLike[str]) -> Folds:
     return Folds(content["n_splits"], test_fold, content["classes"])
 
 
+def stored_folds(
+    path: str | os.PathLike[str], targets: ArrayLike, n_splits: int = 10, seeds: Sequence[int] = range(10)
+) -> Folds:
+    """The folds of these seeds, from a file that every method reads; seeds it does not hold yet are added to it."""
+    known = make_folds(targets, n_splits, seeds=())
+    if Path(path).exists():
+        stored = load_folds(path)
+        if (stored.n_splits, stored.classes) != (known.n_splits, known.classes):
+            raise ValueError(
+                f"{path} holds {stored.n_splits} folds of other targets or another number; use another file"
+            )
+        known = stored
+    missing = [seed for seed in seeds if seed not in known.test_fold]
+    if missing:
+        made = make_folds(targets, n_splits, seeds=missing)
+        everything = {**known.test_fold, **made.test_fold}
+        known = Folds(n_splits, {seed: everything[seed] for seed in sorted(everything)}, known.classes)
+        save_folds(known, path)
+    return Folds(n_splits, {int(seed): known.test_fold[seed] for seed in seeds}, known.classes)
+
+
 def fingerprint_of(codes: IntArray) -> str:
     """A short name of an assignment of graphs to classes or folds."""
     return hashlib.sha256(codes.tobytes()).hexdigest()[:12]

@@ -1,6 +1,7 @@
 """Named grids: which settings are solved, and what is searched on their matrices.
 
-One grid serves every dataset of a kind; none was shaped to one dataset.
+One grid serves every dataset of a kind ("discrete": node labels or nothing, "continuous": attributes); none was shaped
+to one dataset.
 """
 
 from __future__ import annotations
@@ -16,11 +17,28 @@ COSTS: Final = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 # name of the grid -> settings (what differs from the defaults)
 SETTINGS: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
     "quick": {"default": {}},
+    "small": {
+        "l2": {"feature_metric": "l2", "wl_rounds": 2},
+        "both": {"feature_metric": "both"},
+        "strong-global": {"beta_global": 1.0},
+    },
     "paper": {
         "l2": {"feature_metric": "l2", "wl_rounds": 2},
         "both": {"feature_metric": "both"},
         "strong-global": {"beta_global": 1.0},
         "weak": {"beta_local": 0.1, "beta_global": 0.1},
+    },
+    "discrete": {
+        "l2": {"feature_metric": "l2", "wl_rounds": 2},
+        "weak": {"feature_metric": "both", "wl_rounds": 3, "beta_local": 0.1, "beta_global": 0.1},
+        "strong": {"feature_metric": "both", "wl_rounds": 3, "beta_global": 1.0},
+        "debiased": {"feature_metric": "both", "wl_rounds": 3, "debias": True},
+    },
+    "continuous": {
+        "l2": {"feature_metric": "l2", "wl_rounds": 2},
+        "weak": {"feature_metric": "both", "wl_rounds": 3, "beta_local": 0.1, "beta_global": 0.1},
+        "strong": {"feature_metric": "both", "wl_rounds": 3, "beta_global": 1.0},
+        "debiased": {"feature_metric": "both", "wl_rounds": 3, "debias": True},
     },
     "full": {
         "l2": {"feature_metric": "l2", "wl_rounds": 2},

@@ -92,16 +92,25 @@ def markdown_table(scores: Iterable[Score]) -> str:
         # methods are run on the same folds; where one is not finished yet, the row says so
         runs = dict.fromkeys(f"{g.n_repeats} × {len({s.fold for s in g.scores})}" for g in row.values())
         first = next(iter(row.values()))
-        cells = [_cell(row[method]) if method in row else "" for method in methods]
+        cells = [accuracy(row[method]) if method in row else "" for method in methods]
         lines.append(_row([dataset, ", ".join(runs), f"{100 * first.majority:.1f}", *cells]))
     return "\n".join(lines)
 
 
-def _cell(experiment: Experiment) -> str:
+def accuracy(experiment: Experiment) -> str:
+    """Mean ± standard deviation over repeats (over folds), in percent."""
     over_folds = f"({100 * experiment.std_folds:.1f})"
     if experiment.n_repeats == 1:
         return f"{100 * experiment.mean:.1f} {over_folds}"
     return f"{100 * experiment.mean:.1f} ± {100 * experiment.std_repeats:.1f} {over_folds}"
+
+
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table that is readable as text too."""
+    rows = [list(row) for row in rows]
+    widths = [max(len(row[i]) for row in [list(head), *rows]) for i in range(len(head))]
+    lines = ["| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |" for row in [head, *rows]]
+    return "\n".join([lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:]])
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -1,0 +1,294 @@
+"""The paper's tables again, under one protocol: `rwk reproduce discrete|continuous|ablation|hops|runtime|tables`.
+
+    load        the sets by name, in the form the method sees (COX2_MD and BZR_MD: bonds, and distance-weighted)
+    settings    one grid for all discrete and one for all continuous sets, a variant of the paper applied to each
+    matrices    one discrepancy matrix a setting, which serves all folds
+    folds       nested cross-validation, one line a fold under results/<dataset>-<method>.jsonl
+    tables      ours and the paper's side by side, from the records
+
+`python -m rwk.reproduce` does the same without the libraries of the command line. A stopped run goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from rwk.datasets import bonds_only, distance_graph, load_dataset
+from rwk.experiment import Experiment, Folds, nested_cv, paper
+from rwk.experiment.folds import stored_folds
+from rwk.experiment.grids import search_grid
+from rwk.experiment.results import HOP_STEPS, SIGNS, by_method, gains, legend, read_results, results_page, side_by_side
+from rwk.experiment.runtimes import RUNTIMES, append_runtime, runtime_table
+from rwk.files import write_whole
+from rwk.graphs import GraphError, GraphSet
+from rwk.matrices import SingleMatrix, described, discrepancy_matrix
+from rwk.methods import METHODS, baseline_names, known_method, score_baseline, settings_of, time_method
+from rwk.parameters import Parameters
+from rwk.transport.chunks import Ticker
+
+# title and number of pairs -> a context that yields the ticker
+Bar = Callable[[str, int], AbstractContextManager[Ticker | None]]
+
+EVERYTHING: Final = (*paper.DISCRETE, *paper.CONTINUOUS, "PROTEINS_full")
+# name of the table -> its datasets, its methods, repeats unless others are asked for
+TABLES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...], int]]] = {
+    "discrete": (paper.DISCRETE, paper.HOPS, 10),
+    "continuous": ((*paper.CONTINUOUS, "PROTEINS_full"), paper.HOPS, 10),
+    "hops": (EVERYTHING, paper.HOPS, 10),
+    "ablation": (EVERYTHING, (*SIGNS, *paper.ABLATION), 3),
+    "runtime": (EVERYTHING, ("RWK", "WWL", "FGW"), 3),
+    "tables": ((), (), 0),
+}
+# exp(-d² / σ²): bonds are 1 to 1.5 Å long
+SIGMA: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Where things are, and how much is run.
+
+    `folder` keeps records and folds, `matrices` (if given) the discrepancy matrices, `data` holds the datasets
+    (else as `load_dataset`). Seeds are `first_seed`, `first_seed` + 1, ... `solve_only` fills `matrices` and stops
+    there, for a machine that solves while another runs the folds.
+    """
+
+    folder: Path = Path("results")
+    matrices: Path | None = None
+    data: Path | None = None
+    page: Path = Path("docs/results.md")
+    repeats: int | None = None
+    first_seed: int = 0
+    splits: int = 10
+    grid: str | None = None
+    backend: str = "auto"
+    jobs: int | None = None
+    solve_only: bool = False
+
+
+def reproduce(
+    what: str,
+    options: Options,
+    *,
+    datasets: Sequence[str] = (),
+    methods: Sequence[str] = (),
+    say: Callable[[str], None] = print,
+    bar: Bar | None = None,
+) -> str:
+    """Run what is missing of a table of the paper, and return it with our figures and the paper's."""
+    if what not in TABLES:
+        raise ValueError(f"there is no table {what!r}; the tables are {', '.join(TABLES)}")
+    if what == "tables":
+        page = results_page(options.folder)
+        write_whole(options.page, lambda beside: beside.write_text(page, encoding="utf-8"))
+        return f"{options.page} written from the records in {options.folder}"
+    sets, usual, repeats = TABLES[what]
+    options = options if options.repeats else replace(options, repeats=repeats)
+    known = (*METHODS, *baseline_names())
+    methods = [known_method(name) for name in methods] or [name for name in usual if name in known]
+    done = []
+    for name in datasets or sets:
+        graphs, forms = load_forms(name, options.data)
+        done.append(graphs.name)
+        for method in methods:
+            if what == "runtime":
+                _time(forms, method, options, say)
+            elif method in METHODS:
+                score_variant(forms, method, options, say=say, bar=bar)
+            elif not options.solve_only:
+                _score_baseline(forms, method, options, say)
+    return "" if options.solve_only else _table(what, options, list(dict.fromkeys(done)), methods)
+
+
+def load_forms(name: str, data: Path | None = None) -> tuple[GraphSet, dict[str, GraphSet]]:
+    """A dataset and what the method sees of it, by form: most sets are seen as they are, under the form "".
+
+    Complete graphs with lengths (COX2_MD, BZR_MD) are seen twice: their bonds alone, and all pairs weighted by
+    exp(-d²/σ²). COX2_MD-bonds and COX2_MD-distance name either alone.
+    """
+    base, _, form = name.partition("-") if name in paper.OTHER_FORMS else (name, "", "")
+    graphs = load_dataset(base, root=data)
+    if graphs.targets is None:
+        raise GraphError(f"{graphs.name} has no class labels, so there is nothing to classify")
+    complete = bool((graphs.n_edges == graphs.sizes * (graphs.sizes - 1) // 2).all())
+    if graphs.edge_labels is None or graphs.edge_attributes is None or not complete:
+        return graphs, {"": graphs}
+    forms = {"bonds": bonds_only(graphs), "distance": distance_graph(graphs, SIGMA)}
+    if form:
+        graphs = replace(graphs, name=name)
+        forms = {form: replace(forms[form], name=name)}
+    return graphs, forms
+
+
+def grid_of(graphs: GraphSet) -> str:
+    """Which of the two grids serves a dataset: "continuous" where nodes or edges have attributes."""
+    return "discrete" if graphs.node_attributes is None and graphs.edge_attributes is None else "continuous"
+
+
+def score_variant(
+    forms: Mapping[str, GraphSet],
+    method: str,
+    options: Options,
+    *,
+    say: Callable[[str], None] = print,
+    bar: Bar | None = None,
+) -> Experiment | None:
+    """Nested cross-validation of one variant on one dataset; what is recorded is not run again."""
+    graphs = next(iter(forms.values()))
+    grid = options.grid or grid_of(graphs)
+    base = Parameters(backend=options.backend, n_jobs=options.jobs)
+    solves, about = {}, {}
+    for form, seen in forms.items():
+        for name, parameters in settings_of(method, grid, base).items():
+            title = f"{form}: {name}" if form else name
+            where = f"{graphs.name} {method} {title}"
+            solves[title] = _Solve(seen, parameters, form, options.matrices, where, say, bar)
+            about[title] = described(parameters, form)
+    if options.solve_only:
+        for solve in solves.values():
+            solve()
+        return None
+    experiment = nested_cv(
+        solves,
+        np.asarray(graphs.targets),
+        folds=_folds(graphs, options),
+        grid=search_grid(grid),
+        dataset=graphs.name,
+        method=method,
+        about={"settings": about},
+        records=_records(graphs, method, options),
+        n_jobs=options.jobs or os.cpu_count() or 1,
+        progress=bar is not None,
+    )
+    say(repr(experiment))
+    return experiment
+
+
+@dataclass(frozen=True, slots=True)
+class _Solve:
+    """One matrix, when it is asked for."""
+
+    graphs: GraphSet
+    parameters: Parameters
+    form: str
+    folder: Path | None
+    title: str
+    say: Callable[[str], None]
+    bar: Bar | None
+
+    def __call__(self) -> SingleMatrix:
+        n_pairs = len(self.graphs) * (len(self.graphs) + 1) // 2
+        shown = self.bar(self.title, n_pairs) if self.bar else nullcontext()
+        with shown as tick:
+            matrix, health = discrepancy_matrix(
+                self.graphs, self.parameters, form=self.form, folder=self.folder, tick=tick
+            )
+        left = f"{health.n_not_converged:,} not converged"
+        self.say(f"{self.title}: {health.n_pairs:,} pairs solved in {health.seconds:.1f} s, {left}")
+        return matrix
+
+
+def _score_baseline(
+    forms: Mapping[str, GraphSet], method: str, options: Options, say: Callable[[str], None]
+) -> Experiment | None:
+    graphs = next(iter(forms.values()))
+    try:
+        experiment = score_baseline(
+            graphs,
+            method,
+            folds=_folds(graphs, options),
+            records=_records(graphs, method, options),
+            n_jobs=options.jobs or os.cpu_count() or 1,
+        )
+    except (GraphError, ImportError) as reason:  # what it needs, these graphs or this machine have not
+        say(f"{method} on {graphs.name} is not run: {reason}")
+        return None
+    say(repr(experiment))
+    return experiment
+
+
+def _time(forms: Mapping[str, GraphSet], method: str, options: Options, say: Callable[[str], None]) -> None:
+    graphs = next(iter(forms.values()))
+    base = Parameters(backend=options.backend, n_jobs=options.jobs)
+    parameters = replace(base, **METHODS[method]).checked() if method in METHODS else base
+    try:
+        runtime = time_method(graphs, method, parameters, n_runs=options.repeats or 1)
+    except (GraphError, ImportError) as reason:
+        say(f"{method} on {graphs.name} is not timed: {reason}")
+        return
+    append_runtime(options.folder / RUNTIMES, runtime)
+    say(" ".join(runtime.row))
+
+
+def _table(what: str, options: Options, datasets: list[str], methods: Sequence[str]) -> str:
+    """The table of what was run, from the records."""
+    if what == "runtime":
+        return runtime_table(options.folder / RUNTIMES)
+    found = read_results(options.folder)
+    parts = [side_by_side(found, datasets, methods) if len(methods) <= 3 else by_method(found, datasets, methods)]
+    if what == "hops":
+        parts.append(gains(found, datasets, HOP_STEPS))
+    codes = dict.fromkeys([paper.OURS, *(paper.PROTOCOL_OF[name] for name in methods if name in paper.PROTOCOL_OF)])
+    return "\n\n".join([*parts, legend(codes)])
+
+
+def _folds(graphs: GraphSet, options: Options) -> Folds:
+    seeds = range(options.first_seed, options.first_seed + (options.repeats or 1))
+    place = options.folder / "folds" / f"{graphs.name}.json"
+    return stored_folds(place, np.asarray(graphs.targets), options.splits, seeds)
+
+
+def _records(graphs: GraphSet, method: str, options: Options) -> Path:
+    return options.folder / f"{graphs.name}-{method}.jsonl"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """`python -m rwk.reproduce`: the command without the libraries of the command line."""
+    parser = argparse.ArgumentParser(prog="python -m rwk.reproduce", description="The paper's tables, reproduced.")
+    parser.add_argument("what", choices=TABLES)
+    for name in ("datasets", "methods"):
+        parser.add_argument(f"--{name}", default="", help="names, with commas between")
+    for field in fields(Options):
+        flag = "--" + field.name.replace("_", "-")
+        if field.name == "solve_only":
+            parser.add_argument(flag, action="store_true")
+        else:
+            kind = next((made for word, made in _KINDS.items() if word in str(field.type)), str)
+            parser.add_argument(flag, type=kind, default=field.default)
+    given = vars(parser.parse_args(arguments))
+    what, datasets, methods = given.pop("what"), listed(given.pop("datasets")), listed(given.pop("methods"))
+    try:
+        print(reproduce(what, Options(**given), datasets=datasets, methods=methods, say=_say))
+    except (ValueError, OSError, RuntimeError) as error:
+        if os.environ.get("RWK_DEBUG"):
+            raise
+        print(f"rwk: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def listed(names: str) -> list[str]:
+    """Names written with commas between.
+
+    >>> listed("MUTAG, DD")
+    ['MUTAG', 'DD']
+    """
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+_KINDS: Final[Mapping[str, type]] = {"Path": Path, "int": int}
+
+if __name__ == "__main__":
+    sys.exit(main())
