@@ -15,6 +15,7 @@ from rwk.report.palette import FAINT, INK, LINK, MUTED, TERMS, WARN, headline, n
 if TYPE_CHECKING:
     from rwk.transport.problem import PairSolution
 
+FULL_PAYMENT = 0.6  # in units of the costs: between like graphs, where all pay little, no ring is red
 SHOWN_SHARE = 0.12  # of a node's mass: thinner flows are left out and counted in the caption
 
 
@@ -144,12 +145,7 @@ def _draw_lines(ax: Any, source: _Side, target: _Side, coupling: FloatArray) -> 
     """Lines of transported mass; returns the share of the mass they carry."""
     from matplotlib.collections import LineCollection
 
-    mu, nu = coupling.sum(axis=1), coupling.sum(axis=0)
-    share = coupling / np.maximum(np.minimum(mu[:, None], nu[None, :]), 1e-300)
-    rows, columns = np.nonzero((share >= SHOWN_SHARE) | _largest(coupling) | _largest(coupling.T).T)
-    order = np.argsort(coupling[rows, columns])
-    rows, columns = rows[order], columns[order]
-    strength = share[rows, columns].clip(0, 1)
+    rows, columns, strength = shown_flows(coupling)
     a, b = source.kept[rows], target.kept[columns]
     labels = (source.graph.node_labels, target.graph.node_labels)
     same = labels[0][a] == labels[1][b] if labels[0] is not None and labels[1] is not None else np.ones(len(a), bool)
@@ -167,6 +163,21 @@ def _draw_lines(ax: Any, source: _Side, target: _Side, coupling: FloatArray) -> 
     return float(coupling[rows, columns].sum() / coupling.sum())
 
 
+def shown_flows(coupling: FloatArray) -> tuple[Any, Any, FloatArray]:
+    """Flows worth a line, thinnest first: rows, columns, and what share of the smaller node's mass each carries.
+
+    >>> rows, columns, strength = shown_flows(np.eye(2) / 2)
+    >>> rows.tolist(), columns.tolist(), strength.tolist()
+    ([0, 1], [0, 1], [1.0, 1.0])
+    """
+    mu, nu = coupling.sum(axis=1), coupling.sum(axis=0)
+    share = coupling / np.maximum(np.minimum(mu[:, None], nu[None, :]), 1e-300)
+    rows, columns = np.nonzero((share >= SHOWN_SHARE) | _largest(coupling) | _largest(coupling.T).T)
+    order = np.argsort(coupling[rows, columns], kind="stable")
+    rows, columns = rows[order], columns[order]
+    return rows, columns, share[rows, columns].clip(0, 1)
+
+
 def _largest(coupling: FloatArray) -> Any:
     """The largest flow of each row: so that every node, however blurred its mass, shows where most of it goes."""
     return coupling >= coupling.max(axis=1, keepdims=True)
@@ -175,7 +186,7 @@ def _largest(coupling: FloatArray) -> Any:
 def _most_paid(source: _Side, target: _Side) -> float:
     """What the dearest node pays, as a multiple of an even share; 0 where nothing is known."""
     both = [side.paid * len(side.paid) for side in (source, target) if side.paid is not None]
-    return float(np.concatenate(both).max()) if both else 0.0
+    return max(float(np.concatenate(both).max()), FULL_PAYMENT) if both else 0.0
 
 
 def _levels(side: _Side, top: float) -> FloatArray | None:

@@ -1,0 +1,193 @@
+"""A graph from bytes that someone else wrote: small, checked, and nothing in it is run or fetched."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from typing import TYPE_CHECKING, Any
+from xml.parsers import expat
+
+import numpy as np
+
+from rwk.graphs import Graph, GraphError
+
+if TYPE_CHECKING:
+    from rwk.graphs import GraphSet
+
+MAX_BYTES = 1_000_000
+MAX_NODES = 500
+MAX_EDGES = 20_000
+MAX_SMILES = 1_000
+
+
+def parse_upload(name: str, content: bytes) -> Graph:
+    """One graph from a GraphML file, an edge list or SMILES, told apart by the file's name and first character.
+
+    An edge list has a line `a b` or `a b weight` an edge; lines `v a label` give labels, `#` starts a comment.
+
+    >>> parse_upload("triangle.txt", b"a b\\nb c\\nc a").n_edges
+    3
+    """
+    if len(content) > MAX_BYTES:
+        raise GraphError(f"{name}: {len(content):,} bytes are too many; at most {MAX_BYTES:,} are read")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise GraphError(f"{name}: not a text file; give GraphML, an edge list or SMILES") from None
+    if not text.strip():
+        raise GraphError(f"{name}: the file is empty; give GraphML, an edge list or SMILES")
+    ending = name.lower().rsplit(".", 1)[-1]
+    if ending == "graphml" or text.lstrip().startswith("<"):
+        graph = _from_graphml(name, content)
+    elif ending in ("smi", "smiles"):
+        graph = parse_smiles(text.split()[0])
+    else:
+        graph = _from_edges(name, text)
+    return _checked(name, graph)
+
+
+def parse_smiles(text: str) -> Graph:
+    """One molecule from SMILES.
+
+    >>> parse_smiles("CCO").n_nodes
+    3
+    """
+    text = text.strip()
+    if not text:
+        raise GraphError("no SMILES was given; write one, such as c1ccccc1")
+    if len(text) > MAX_SMILES:
+        raise GraphError(f"a SMILES of {len(text):,} characters is too long; at most {MAX_SMILES:,} are read")
+    from rwk.convert.build import Names, Notes
+    from rwk.convert.molecules import from_smiles
+
+    try:
+        return _checked("the molecule", from_smiles({0: text}, Names(), Notes())[0])
+    except GraphError as error:
+        # the converter speaks of files, which an upload is not
+        raise GraphError(
+            f"{text[:60]!r} is not a SMILES that parses" if "parses" in str(error) else str(error)
+        ) from None
+
+
+def fitted_to(graph: Graph, graphs: GraphSet) -> Graph:
+    """The graph with labels coded as in a set and nothing the set has not, or one sentence on what is missing.
+
+    >>> from rwk.convert import as_graphs
+    >>> as_set = as_graphs([(np.ones((2, 2)) - np.eye(2), ["C", "O"])])
+    >>> fitted_to(parse_smiles("O"), as_set).node_labels.tolist() == [as_set.node_labels[1]]
+    True
+    """
+    labels, names = None, dict(graphs.label_names or {})
+    if graphs.node_labels is not None:
+        if graph.node_labels is None:
+            raise GraphError(f"the graphs of {graphs.name} have node labels, and yours has none; label its nodes")
+        labels, names = _coded_as(graph, graphs)
+    attributes = None
+    if graphs.node_attributes is not None:
+        width = graphs.node_attributes.shape[1]
+        attributes = graph.node_attributes
+        if attributes is None or attributes.shape[1] != width:
+            raise GraphError(f"the graphs of {graphs.name} have {width} node attributes; give yours as many")
+    return Graph(
+        graph.n_nodes,
+        graph.edges,
+        node_labels=labels,
+        node_attributes=attributes,
+        edge_weights=graph.edge_weights,
+        label_names=names or None,
+    )
+
+
+def _coded_as(graph: Graph, graphs: GraphSet) -> tuple[Any, dict[int, str]]:
+    """Labels with a name take the set's code of that name; a name the set has not gets a code nobody uses."""
+    names = dict(graphs.label_names or {})
+    if graph.node_labels is None or not names or not graph.label_names:
+        return graph.node_labels, names
+    codes = {name: code for code, name in names.items()}
+    given = [graph.label_names.get(int(label), str(label)) for label in graph.node_labels]
+    for name in given:
+        if name not in codes:
+            codes[name] = max(codes.values()) + 1
+            names[codes[name]] = name
+    return np.array([codes[name] for name in given], dtype=np.int64), names
+
+
+def _from_graphml(name: str, content: bytes) -> Graph:
+    import networkx as nx
+
+    from rwk.convert import as_graphs
+
+    _refuse_declarations(name, content)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            network = nx.read_graphml(io.BytesIO(content))
+            if network.number_of_nodes() > MAX_NODES:
+                raise GraphError(f"{name}: {network.number_of_nodes():,} nodes are too many; at most {MAX_NODES}")
+            return as_graphs(network)[0]
+    except GraphError:
+        raise
+    except Exception as error:  # the reader raises whatever its parts raise
+        raise GraphError(f"{name}: not a GraphML file that can be read ({_brief(error)}); correct it") from None
+
+
+def _refuse_declarations(name: str, content: bytes) -> None:
+    """Entities can blow up or reach out; they need a DOCTYPE, which no GraphML file needs."""
+
+    def refuse(*declared: Any) -> None:
+        raise GraphError(f"{name}: it declares a DOCTYPE, which is refused; remove it")
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse
+    parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(content, True)
+    except expat.ExpatError as error:
+        raise GraphError(f"{name}: not well-formed XML ({error}); correct it") from None
+
+
+def _from_edges(name: str, text: str) -> Graph:
+    import networkx as nx
+
+    from rwk.convert import as_graphs
+
+    network = nx.Graph()
+    for number, line in enumerate(text.splitlines(), start=1):
+        parts = line.split("#", 1)[0].replace(",", " ").split()
+        if not parts:
+            continue
+        where = f"{name}, line {number}"
+        if parts[0] == "v" and len(parts) == 3:
+            network.add_node(parts[1], label=parts[2])
+        elif len(parts) in (2, 3):
+            network.add_edge(parts[0], parts[1], **_weight(where, parts[2:]))
+        else:
+            raise GraphError(f"{where}: {line.strip()[:60]!r} is no edge; write `a b`, `a b weight` or `v a label`")
+        if network.number_of_nodes() > MAX_NODES or network.number_of_edges() > MAX_EDGES:
+            raise GraphError(f"{name}: too large; at most {MAX_NODES} nodes and {MAX_EDGES:,} edges are read")
+    return as_graphs(network)[0]
+
+
+def _weight(where: str, given: list[str]) -> dict[str, float]:
+    if not given:
+        return {}
+    try:
+        weight = float(given[0])
+    except ValueError:
+        weight = float("nan")
+    if not 0 <= weight < float("inf"):
+        raise GraphError(f"{where}: {given[0][:30]!r} is no weight; give a number of 0 or more")
+    return {"weight": weight}
+
+
+def _checked(name: str, graph: Graph) -> Graph:
+    if not 0 < graph.n_nodes <= MAX_NODES or graph.n_edges > MAX_EDGES:
+        raise GraphError(
+            f"{name}: {graph.n_nodes} nodes and {graph.n_edges:,} edges; from 1 to {MAX_NODES} nodes and at most "
+            f"{MAX_EDGES:,} edges are read"
+        )
+    return graph
+
+
+def _brief(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:120]
