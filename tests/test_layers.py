@@ -22,10 +22,22 @@ LAYERS = (
     ("convert", "embedding", "structure", "measures", "scaling"),
     ("represent",),
     ("gram",),
+    ("discrepancy",),
     ("kernel",),
 )
 LEARNERS = ("svm", "machines", "smo", "proxy", "platt", "treatment")  # they see matrices only
-SOLVING = {"transport", "represent", "measures", "scaling", "gram", "kernel", "embedding", "features", "structure"}
+SOLVING = {
+    "transport",
+    "represent",
+    "measures",
+    "scaling",
+    "gram",
+    "discrepancy",
+    "kernel",
+    "embedding",
+    "features",
+    "structure",
+}
 
 
 def module_of(path: Path) -> str:

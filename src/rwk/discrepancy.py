@@ -1,0 +1,86 @@
+"""The public functions: align two graphs, compare many."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rwk.convert import as_graphs
+from rwk.gram.matrix import cross_discrepancy, symmetric_discrepancy
+from rwk.graphs import GraphSet
+from rwk.parameters import Parameters
+from rwk.represent import represent
+from rwk.transport.pairs import Ticker, in_precision, solve_pair
+from rwk.transport.payments import node_payments
+from rwk.transport.problem import GraphMeasures, PairSolution
+
+Matrix = NDArray[np.float64]
+
+
+def align(G: Any, H: Any, *, certify: bool = False, trace: bool = False, **parameters: Any) -> PairSolution:
+    """The coupling of the nodes of G and H that best carries features, neighbourhoods and structure across.
+
+    G and H are anything `as_graphs` takes that holds one graph; `parameters` are those of `rwk.Parameters`. The pair
+    itself sets the scale of the costs. `certify` adds the true Frank-Wolfe gap (needs POT), `trace` the history.
+
+    >>> import networkx as nx
+    >>> solution = align(nx.path_graph(4), nx.path_graph(4), entropy=0.02)
+    >>> solution.coupling.shape, bool(solution.converged)
+    ((4, 4), True)
+    """
+    settings = Parameters.of(parameters)
+    graphs = joined_graphs(single_graph(G, "the first"), single_graph(H, "the second"))
+    measures, _ = represent(graphs, settings)
+    return aligned(measures, settings, certify=certify, trace=trace)
+
+
+def pairwise_discrepancy(X: Any, Y: Any = None, *, tick: Ticker | None = None, **parameters: Any) -> Matrix:
+    """RW discrepancies of all graphs of X with all of Y (or of X): shape (len(X), len(Y)).
+
+    All graphs given set the scale of the costs together. Not a metric: RW(G, G) is positive unless `debias=True`.
+
+    >>> import networkx as nx
+    >>> D = pairwise_discrepancy([nx.path_graph(3), nx.star_graph(3), nx.cycle_graph(5)], debias=True)
+    >>> D.shape, bool((D == D.T).all()), D.diagonal().tolist()
+    ((3, 3), True, [0.0, 0.0, 0.0])
+    """
+    settings = Parameters.of(parameters)
+    first = as_graphs(X)
+    if Y is None:
+        return symmetric_discrepancy(represent(first, settings)[0], settings, tick=tick)[0]
+    second = as_graphs(Y)
+    _, scale = represent(joined_graphs(first, second), settings)
+    rows, columns = (represent(graphs, settings, scale=scale)[0] for graphs in (first, second))
+    return cross_discrepancy(rows, columns, settings, tick=tick)[0]
+
+
+def aligned(measures: GraphMeasures, settings: Parameters, *, certify: bool, trace: bool) -> PairSolution:
+    """Solve graphs 0 and 1 of these measures as ordered, with what was asked for around it."""
+    weights, options = settings.cost_weights(), settings.scg_options()
+    backend = "exact" if settings.direction == "exact" else settings.backend
+    solved = in_precision(measures, settings.precision)
+    solution = solve_pair(solved, 0, 1, weights, options, backend=backend, trace=trace)
+    solution = replace(solution, paid=node_payments(solved, 0, 1, weights, solution.coupling))
+    if settings.debias:
+        own = [solve_pair(solved, i, i, weights, options, backend=backend).value for i in (0, 1)]
+        bias = -0.5 * (own[0] + own[1])
+        solution = replace(solution, value=solution.value + bias, terms={**solution.terms, "debias": bias})
+    if certify:
+        from rwk.transport.exact import true_gap
+
+        solution = replace(solution, certificate=true_gap(measures, 0, 1, weights, solution.coupling))
+    return solution
+
+
+def single_graph(graph: Any, which: str) -> GraphSet:
+    graphs = as_graphs(graph)
+    if len(graphs) != 1:
+        raise ValueError(f"align takes one graph at a time, and {which} argument holds {len(graphs)}")
+    return graphs
+
+
+def joined_graphs(first: GraphSet, second: GraphSet) -> GraphSet:
+    return GraphSet.from_graphs([*first, *second])
