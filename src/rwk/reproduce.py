@@ -267,7 +267,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     what, datasets, methods = given.pop("what"), listed(given.pop("datasets")), listed(given.pop("methods"))
     try:
         print(reproduce(what, Options(**given), datasets=datasets, methods=methods, say=_say))
-    except (ValueError, OSError, RuntimeError) as error:
+    except (ValueError, OSError, RuntimeError, ImportError) as error:
         if os.environ.get("RWK_DEBUG"):
             raise
         print(f"rwk: {error}", file=sys.stderr)

@@ -27,8 +27,10 @@ def cache_folder() -> Path:
     given = os.environ.get("RWK_CACHE")
     if given:
         return Path(given).expanduser()
-    import pooch
-
+    try:
+        import pooch
+    except ImportError:  # a machine that only computes has no need to download
+        return Path.home() / ".cache" / "rwk"
     return Path(pooch.os_cache("rwk"))
 
 

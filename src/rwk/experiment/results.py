@@ -89,7 +89,7 @@ def chosen_settings(found: Found, datasets: Iterable[str], method: str) -> str:
         [name, *(f"{100 * count[setting] / count.total():.0f}" if count[setting] else "" for setting in settings)]
         for name, count in counts.items()
     ]
-    return markdown([f"{method} on", *settings], rows)
+    return markdown([f"{method} on", *settings], rows) if rows else ""
 
 
 def legend(codes: Iterable[str] = tuple(paper.PROTOCOLS)) -> str:
