@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 # public name -> module that defines it
 _PUBLIC = {
     "Parameters": "parameters",
+    "RWKClassifier": "classifier",
     "RWKernel": "kernel",
     "align": "discrepancy",
     "compute_gram": "gram.compute",

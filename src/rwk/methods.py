@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from sklearn.base import clone
 
 from rwk.experiment import Experiment, Folds, nested_cv
 from rwk.experiment.grids import COSTS, ETAS, SETTINGS
+from rwk.experiment.paper import BASELINES
 from rwk.experiment.runtimes import Runtime
 from rwk.experiment.search import Grid
 from rwk.gram import symmetric_discrepancy
@@ -43,8 +45,8 @@ def known_method(name: str) -> str:
 
 def baseline_names() -> list[str]:
     """The baselines that can be asked for."""
-    names = getattr(_registry(), "names", list)
-    return list(names())
+    known = set(_registry().names())
+    return [name for name in BASELINES if name.lower() in known]
 
 
 def settings_of(method: str, grid: str, base: Parameters) -> dict[str, Parameters]:
@@ -77,7 +79,14 @@ def score_baseline(
     """Nested cross-validation of a baseline: its own settings and C (and η) are chosen inside the training folds."""
     estimator = _baseline(name)
     targets = np.asarray(graphs.targets)
-    common: dict[str, Any] = {"folds": folds, "dataset": graphs.name, "method": name, "records": records}
+    common: dict[str, Any] = {
+        "folds": folds,
+        "dataset": graphs.name,
+        "method": name,
+        "about": {"estimator": repr(estimator)},
+        "records": records,
+        "progress": progress,
+    }
 
     if estimator.kind == "classifier":
 
@@ -88,17 +97,26 @@ def score_baseline(
             return fresh.fit(graphs[train], targets[train]).predict(graphs[test])
 
         # such methods keep their own threads
-        return nested_cv(fit_predict, targets, about={"version": 1}, progress=progress, **common)
-    matrices = {setting: matrix.astype(np.float32) for setting, matrix in estimator.settings(graphs)}
-    return nested_cv(
-        matrices,
-        targets,
-        grid=Grid(eta=ETAS, C=COSTS),
-        kind=estimator.kind,
-        n_jobs=n_jobs,
-        progress=progress,
-        **common,
-    )
+        return nested_cv(fit_predict, targets, **common)
+    matrices = _Settings(lambda: dict(estimator.settings(graphs)))
+    grid = Grid(eta=ETAS, C=COSTS)
+    return nested_cv(matrices, targets, grid=grid, kind=estimator.kind, n_jobs=n_jobs, **common)
+
+
+class _Settings(Mapping[str, Any]):
+    """Matrices that share work, made together when the first is asked for."""
+
+    def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
+        self._made = functools.cache(make)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._made()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made())
+
+    def __len__(self) -> int:
+        return len(self._made())
 
 
 def time_method(graphs: GraphSet, name: str, parameters: Parameters, *, n_runs: int = 1) -> Runtime:
@@ -129,12 +147,11 @@ def _run_once(graphs: GraphSet, name: str, parameters: Parameters) -> tuple[floa
 
 
 def _baseline(name: str) -> Any:
-    found = _registry().get(name)
-    return found() if isinstance(found, type) else found
+    return _registry().get(name)
 
 
 def _registry() -> Any:
-    return importlib.import_module("rwk.baselines")
+    return importlib.import_module("rwk.baselines")  # its own imports are not needed for RWK
 
 
 def _machine(backend: str) -> str:

@@ -1,0 +1,169 @@
+"""A classifier of graphs that finds its own settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import inf
+from numbers import Real
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from rwk.convert import as_graphs
+from rwk.experiment.grids import SETTINGS, search_grid
+from rwk.experiment.search import SUM, Choice, Grid, Matrices, Task, Turn, search
+from rwk.graphs import FloatArray, GraphSet, IntArray
+from rwk.kernel import RWKernel
+from rwk.machines import encode_classes
+from rwk.parameters import Parameters
+from rwk.svm import IndefiniteSVC
+
+Numbers = float | Sequence[float]
+KAPPAS: Final = (0.1, 1.0, 10.0, 100.0)
+
+
+class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Graph classification with the regularized Wasserstein kernel and an SVM made for indefinite kernels.
+
+    `grid` names settings to choose from ("quick", "small", "paper", "discrete", "continuous", "full"), or maps names
+    to settings, each a mapping of `rwk.Parameters`; with several, the mean of their kernels is a candidate too. Each
+    setting is solved once; setting, `eta` and `C` (numbers or lists; None for the grid's) are chosen by `n_inner`
+    stratified folds of the training graphs. `treatment` is done to the negative spectrum; "proxy" tries the proxy
+    kernel with every `kappa` (one or several) against clip, which is κ = ∞. Graphs are anything `as_graphs` takes.
+
+    Learned: `choice_` (setting, treatment, eta, C, kappa and its inner score), `settings_` (all that were tried),
+    `kernels_` (the fitted `RWKernel` of each setting in use), `svc_` (the machine), `negative_share_` and
+    `eigenvalues_` of the chosen kernel, `classes_`, `n_graphs_`.
+
+    >>> from rwk.datasets.planted import planted_motif
+    >>> graphs, _ = planted_motif(24)
+    >>> classifier = RWKClassifier(grid="quick").fit(graphs[:16], graphs.targets[:16])
+    >>> classifier.predict(graphs[16:]).shape, classifier.choice_.setting
+    ((8,), 'default')
+    """
+
+    def __init__(
+        self,
+        *,
+        grid: str | Mapping[str, Mapping[str, Any]] = "small",
+        eta: Numbers | None = None,
+        C: Numbers | None = None,
+        treatment: str = "clip",
+        kappa: Numbers | None = None,
+        n_inner: int = 5,
+        probability: bool = False,
+        backend: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | None = 0,
+    ) -> None:
+        self.grid = grid
+        self.eta = eta
+        self.C = C
+        self.treatment = treatment
+        self.kappa = kappa
+        self.n_inner = n_inner
+        self.probability = probability
+        self.backend = backend
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Choose settings and learn from graphs and their classes (without y, those that a GraphSet carries)."""
+        settings, grid = self._settings(), self._grid()
+        graphs = as_graphs(X)
+        self.classes_, codes = _classes(graphs, y)
+        kernels = {name: RWKernel(**setting.asdict()).fit(graphs) for name, setting in settings.items()}
+        named = {name: kernel.discrepancy() for name, kernel in kernels.items()}
+        everyone = np.arange(len(graphs))
+        task = Task(everyone, everyone[:0], codes, seed=self.random_state or 0, fold=0)
+        choice = search(Matrices(named, "discrepancy", grid), task)
+        used = list(named) if choice.setting == SUM else [choice.setting]
+        self.settings_, self.choice_, self.n_graphs_ = settings, choice, len(graphs)
+        self.kernels_ = {name: kernels[name] for name in used}
+        self._turns = {name: _turn(named[name], choice, grid) for name in used}
+        self.svc_ = IndefiniteSVC(
+            C=choice.C,
+            treatment=choice.treatment,  # type: ignore[arg-type]
+            kappa=choice.kappa,
+            probability=self.probability,
+            random_state=self.random_state,
+        ).fit(self._kernel({name: named[name] for name in used}), self.classes_[codes])
+        self.negative_share_, self.eigenvalues_ = self.svc_.negative_share_, self.svc_.eigenvalues_
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predicted classes of graphs."""
+        rows = self._rows(X)
+        return self.svc_.predict(rows)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Decisions on graphs: (n,) for two classes, positive for the second; else one column a class."""
+        rows = self._rows(X)
+        return self.svc_.decision_function(rows)
+
+    @available_if(lambda self: bool(self.probability))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Class probabilities of graphs, where `probability=True` was asked for."""
+        rows = self._rows(X)
+        return np.asarray(self.svc_.predict_proba(rows))
+
+    def _rows(self, X: Any) -> FloatArray:
+        """Kernel values of new graphs with the training graphs."""
+        check_is_fitted(self, "svc_")
+        graphs = as_graphs(X)
+        return self._kernel({name: kernel.discrepancy(graphs) for name, kernel in self.kernels_.items()})
+
+    def _kernel(self, discrepancies: Mapping[str, FloatArray]) -> FloatArray:
+        """The mean kernel of the settings in use."""
+        total = sum(self._turns[name](block) for name, block in discrepancies.items())
+        return np.asarray(total) / len(discrepancies)
+
+    def _settings(self) -> dict[str, Parameters]:
+        given = self.grid
+        if isinstance(given, str):
+            if given not in SETTINGS:
+                raise ValueError(f"there is no grid {given!r}; the grids are {', '.join(SETTINGS)}")
+            given = SETTINGS[given]
+        if not isinstance(given, Mapping) or not given:
+            raise ValueError(f"grid must be a name or map names to settings, not {given!r}")
+        running: dict[str, Any] = {"backend": self.backend, "n_jobs": self.n_jobs, "random_state": self.random_state}
+        return {name: replace(Parameters.of(changes), **running).checked() for name, changes in given.items()}
+
+    def _grid(self) -> Grid:
+        grid = search_grid(self.grid if isinstance(self.grid, str) and self.grid in SETTINGS else "paper")
+        proxy = self.treatment == "proxy"
+        return replace(
+            grid,
+            eta=grid.eta if self.eta is None else _numbers(self.eta),
+            C=grid.C if self.C is None else _numbers(self.C),
+            treatments=("clip",) if proxy else (self.treatment,),
+            kappas=(inf,) if not proxy else KAPPAS if self.kappa is None else _numbers(self.kappa),
+            n_inner=self.n_inner,
+        ).checked()
+
+
+def _classes(graphs: GraphSet, y: Any) -> tuple[NDArray[Any], IntArray]:
+    """Classes and codes, or one sentence on what is wrong with them."""
+    targets = graphs.targets if y is None else y
+    classes, codes = encode_classes(targets)
+    if len(codes) != len(graphs):
+        raise ValueError(f"there are {len(graphs)} graphs, but {len(codes)} targets; give one per graph")
+    counts = np.bincount(codes)
+    if counts.min() < 2:
+        name = classes[int(counts.argmin())]
+        raise ValueError(f"class {name} has a single graph, too few to choose settings by inner folds; add graphs")
+    return classes, codes
+
+
+def _turn(matrix: FloatArray, choice: Choice, grid: Grid) -> Turn:
+    assert choice.eta is not None
+    return Turn.of(matrix.diagonal(), choice.eta, float(matrix.mean()) if grid.unit == "mean" else 1.0)
+
+
+def _numbers(given: Numbers) -> tuple[float, ...]:
+    return (float(given),) if isinstance(given, Real) else tuple(given)  # type: ignore[arg-type]
