@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # numba keeps compiled code here, so that a clean checkout compiles once
 export NUMBA_CACHE_DIR ?= $(CURDIR)/$(VENV)/numba
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench docs browser clean
 
 demo: $(VENV)/.demo ## the main job on MUTAG; results under out/
 	RWK_DATA="$(CURDIR)/$(VENV)/data" $(BIN)/rwk demo --output out
@@ -23,6 +23,15 @@ lint: $(VENV)/.dev ## put the code in order
 
 bench: $(VENV)/.dev ## all contenders side by side, one thread each
 	$(BIN)/rwk bench
+
+docs: $(VENV)/.dev ## the documentation, under site/; a warning is an error
+	$(BIN)/mkdocs build --quiet --strict
+
+browser: ## Chromium for the end-to-end test of the explorer (Debian and its relatives)
+	@command -v chromedriver >/dev/null || { \
+	  run=$$([ "$$(id -u)" = 0 ] || echo sudo); \
+	  $$run apt-get update -qq && $$run env DEBIAN_FRONTEND=noninteractive \
+	  apt-get install -y -qq --no-install-recommends chromium chromium-driver >/dev/null; }
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)

@@ -358,3 +358,7 @@ def test_explain_command_draws_and_answers(run_folder, tmp_path):
     found = explain_graph(graphs, 3, Parameters(), output=tmp_path / "why.png", n_supports=2)
     assert (tmp_path / "why.png").read_bytes().startswith(b"\x89PNG")
     assert found.predicted in (0, 1)
+    for support in found.supports:  # numbered as in the whole set
+        assert support.index != 3
+        assert support.graph.n_nodes == graphs[support.index].n_nodes
+        assert support.target == graphs.targets[support.index]

@@ -12,6 +12,7 @@ import typer
 
 from rwk import __version__
 from rwk.cli.options import with_parameters
+from rwk.cli.reproduce import classify_baselines, reproduce, variant_of
 from rwk.cli.screen import console, duration, errors, figures_of, progress_bar, say_cost
 from rwk.parameters import Parameters
 
@@ -23,7 +24,7 @@ app = typer.Typer(
 )
 
 Data = Annotated[str, typer.Argument(help="A dataset's name, or a path: TU folder or zip, GraphML, GML, GEXF.")]
-GridName = Annotated[str, typer.Option("--grid", help="Settings to choose from: quick, paper or full.")]
+GridName = Annotated[str, typer.Option("--grid", help="Settings to choose from: quick, small, paper or full.")]
 Repeats = Annotated[int, typer.Option(help="Repeats of the outer cross-validation.", min=1)]
 Splits = Annotated[int, typer.Option(help="Outer folds.", min=2)]
 
@@ -35,7 +36,7 @@ def main() -> None:
     except KeyboardInterrupt:
         errors.print("stopped; run the same command again to go on")
         sys.exit(130)
-    except (ValueError, OSError, RuntimeError, IndexError) as error:
+    except (ValueError, OSError, RuntimeError, IndexError, ImportError) as error:
         if os.environ.get("RWK_DEBUG"):
             raise
         errors.print(f"rwk: {error}", style="red", soft_wrap=True, markup=False)
@@ -100,12 +101,19 @@ def classify(
     data: Data,
     parameters: Parameters,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the run.")] = Path("out/classify"),
+    method: Annotated[str, typer.Option(help="rwk, a variant (RWK-1, NoRegs ...), a baseline's name, or all.")] = "rwk",
     grid: GridName = "quick",
     repeats: Repeats = 3,
     splits: Splits = 10,
 ) -> None:
     """Nested cross-validation: an accuracy that was not chosen on its own test folds."""
-    _classify(_load(data), parameters, output, grid=grid, repeats=repeats, splits=splits)
+    graphs = _load(data)
+    changes = variant_of(method)
+    if changes is not None:
+        parameters = replace(parameters, **changes).checked()
+        _classify(graphs, parameters, output, grid=grid, repeats=repeats, splits=splits)
+    if changes is None or method.lower() == "all":
+        classify_baselines(graphs, method, output, repeats=repeats, splits=splits, n_jobs=parameters.n_jobs)
 
 
 @app.command()
@@ -154,6 +162,9 @@ def demo(
     solution = RWKernel(**parameters.asdict()).fit(graphs).align(graphs[0], graphs[nearest])
     title = f"MUTAG: graph 0 and its nearest, graph {nearest}"
     _draw_alignment(output / "alignment.png", graphs[0], graphs[nearest], solution, title)
+
+
+app.command()(reproduce)
 
 
 def _classify(graphs: Any, parameters: Parameters, output: Path, *, grid: str, repeats: int, splits: int) -> Any:

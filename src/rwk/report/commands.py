@@ -54,6 +54,8 @@ def explain_graph(
     graphs: GraphSet, i: int, parameters: Parameters, *, output: str | Path, C: float = 10.0, n_supports: int = 5
 ) -> Explanation:
     """Explain graph i of a set by a classifier fitted on all the others, and draw it to `output`."""
+    from dataclasses import replace
+
     import numpy as np
 
     from rwk.explain import explain
@@ -72,6 +74,8 @@ def explain_graph(
     kernel = RWKernel(**parameters.asdict())
     classifier = IndefiniteSVC(C=C).fit(kernel.fit_transform(others), graphs.targets[kept])
     found = explain(kernel, classifier, others, graph, n_supports=n_supports)
+    # supports are numbered as in the whole set
+    found = replace(found, supports=tuple(replace(s, index=int(kept[s.index])) for s in found.supports))
     figure = plot_explanation(found)[0].figure
     write_whole(output, lambda beside: figure.savefig(beside, dpi=150))
     return found
