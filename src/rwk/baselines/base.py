@@ -1,0 +1,200 @@
+"""What all baselines share: how they are fitted, what they say about themselves, when they refuse.
+
+A kernel turns graphs into a state (`_represent`), and two states into a matrix (`_compare`); a new graph is only ever
+compared with what `fit` kept. `settings` gives the Gram matrix of every setting of a method's grid, for model selection
+by cross-validation, and shares work between settings where it can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils.validation import check_is_fitted
+
+from rwk.baselines.histograms import Histograms, inner, square_norms
+from rwk.convert import as_graphs
+from rwk.graphs import FloatArray, GraphError, GraphSet
+
+Kind = Literal["kernel", "discrepancy", "classifier"]
+
+
+class NotApplicable(GraphError):
+    """A method that can't use these graphs, with a sentence that says what it needs."""
+
+
+class Baseline(BaseEstimator):  # type: ignore[misc]
+    """Facts about a method; `accepts` names what it can work on: "labels", "attributes", "structure" (neither)."""
+
+    title: ClassVar[str]
+    reference: ClassVar[str]
+    kind: ClassVar[Kind]
+    accepts: ClassVar[tuple[str, ...]]
+    grid: ClassVar[Mapping[str, Sequence[Any]]]
+    extra: ClassVar[str] = ""  # a library it can't do without
+
+    @classmethod
+    def applies(cls, graphs: GraphSet) -> bool:
+        """Whether the method can use these graphs."""
+        return "structure" in cls.accepts or any(_has(graphs)[name] for name in cls.accepts)
+
+    def _graphs(self, X: Any) -> GraphSet:
+        graphs = as_graphs(X)
+        if not self.applies(graphs):
+            needed = " or ".join(self.accepts)
+            raise NotApplicable(f"{self.title} does not apply to {graphs.name}: it needs node {needed}, and has none")
+        return graphs
+
+
+class GraphKernel(TransformerMixin, Baseline):  # type: ignore[misc]
+    """A kernel between graphs as a transformer: rows are the graphs given, columns the fitted ones."""
+
+    kind: ClassVar[Kind] = "kernel"
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Represent the graphs and keep what new graphs are compared with; y is ignored."""
+        graphs = self._graphs(X)
+        self._learn(graphs)
+        self.fitted_ = self._represent(graphs)
+        self.n_graphs_ = len(graphs)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> FloatArray:
+        """Fit, and the symmetric Gram matrix of the fitted graphs."""
+        self.fit(X)
+        return self._compare(self.fitted_, None)
+
+    def transform(self, X: Any) -> FloatArray:
+        """Kernel values of new graphs (rows) with the fitted graphs (columns)."""
+        check_is_fitted(self, "fitted_")
+        return self._compare(self._represent(self._graphs(X)), self.fitted_)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """One column a fitted graph."""
+        check_is_fitted(self, "fitted_")
+        return np.array([f"graph{i}" for i in range(self.n_graphs_)], dtype=object)
+
+    def settings(self, X: Any) -> Iterator[tuple[str, FloatArray]]:
+        """Name and Gram matrix (for kind "discrepancy": discrepancies) of every setting of the grid."""
+        graphs = self._graphs(X)
+        for parameters in ParameterGrid(self.grid):
+            yield setting_name(parameters), clone(self).set_params(**parameters).fit_transform(graphs)
+
+    def _learn(self, graphs: GraphSet) -> None:
+        """Learn from the fitted graphs what new ones are represented with."""
+
+    def _represent(self, graphs: GraphSet) -> Any:
+        raise NotImplementedError
+
+    def _compare(self, rows: Any, columns: Any) -> FloatArray:
+        """The matrix of two states, or without columns the symmetric one of the rows."""
+        raise NotImplementedError
+
+
+class HistogramKernel(GraphKernel):
+    """A sum of inner products of histograms, normalised to a unit diagonal unless `normalize` is off."""
+
+    normalize: bool
+
+    def _represent(self, graphs: GraphSet) -> list[Histograms]:
+        """One term of the sum after the other."""
+        raise NotImplementedError
+
+    def _compare(self, rows: list[Histograms], columns: list[Histograms] | None) -> FloatArray:
+        if columns is None:
+            return self._normalized(sum_of(inner(term) for term in rows))
+        products = sum_of(inner(new, old) for new, old in zip(rows, columns, strict=True))
+        if not self.normalize:
+            return products
+        own = [sum_of(square_norms(term) for term in terms) for terms in (rows, columns)]
+        return cosine(products, *own)
+
+    def _normalized(self, gram: FloatArray) -> FloatArray:
+        return cosine(gram, gram.diagonal(), gram.diagonal()) if self.normalize else gram
+
+
+class RoundsKernel(HistogramKernel):
+    """A histogram kernel with one term per round of refinement 0..`rounds`."""
+
+    rounds: int
+
+    def settings(self, X: Any) -> Iterator[tuple[str, FloatArray]]:
+        """As `GraphKernel.settings`; fewer rounds are the first terms of more rounds."""
+        graphs = self._graphs(X)
+        others = {name: values for name, values in self.grid.items() if name != "rounds"}
+        for parameters in ParameterGrid(others):
+            deepest = clone(self).set_params(rounds=max(self.grid["rounds"]), **parameters).fit(graphs)
+            gram: Any = 0.0
+            for rounds, term in enumerate(deepest.fitted_):
+                gram = gram + inner(term)
+                if rounds in self.grid["rounds"]:
+                    yield setting_name({"rounds": rounds, **parameters}), deepest._normalized(gram)
+
+
+class DiscrepancyKernel(GraphKernel):
+    """exp(−γ D) of a discrepancy D, zero on the diagonal; `gammas` are the γ its paper tries."""
+
+    kind: ClassVar[Kind] = "discrepancy"
+    gammas: ClassVar[Sequence[float]]
+    gamma: float
+
+    def discrepancy(self, X: Any = None) -> FloatArray:
+        """Discrepancies of new graphs with the fitted ones, or, without X, of the fitted graphs."""
+        check_is_fitted(self, "fitted_")
+        if X is None:
+            return self._discrepancies(self.fitted_, None)
+        return self._discrepancies(self._represent(self._graphs(X)), self.fitted_)
+
+    def settings(self, X: Any) -> Iterator[tuple[str, FloatArray]]:
+        """As `GraphKernel.settings`, with discrepancies in place of kernels."""
+        graphs = self._graphs(X)
+        for parameters in ParameterGrid(self.grid):
+            yield setting_name(parameters), clone(self).set_params(**parameters).fit(graphs).discrepancy()
+
+    def _compare(self, rows: Any, columns: Any) -> FloatArray:
+        return np.asarray(np.exp(-self.gamma * self._discrepancies(rows, columns)))
+
+    def _discrepancies(self, rows: Any, columns: Any) -> FloatArray:
+        """The discrepancies of two states, or without columns the symmetric ones of the rows."""
+        raise NotImplementedError
+
+
+class GraphClassifier(ClassifierMixin, Baseline):  # type: ignore[misc]
+    """A classifier of graphs: fit(graphs, y), predict(graphs)."""
+
+    kind: ClassVar[Kind] = "classifier"
+
+
+def cosine(gram: FloatArray, rows: FloatArray, columns: FloatArray) -> FloatArray:
+    """K / sqrt(k(x, x) k(y, y)); 0 where a graph has no feature at all."""
+    root = np.sqrt(np.outer(rows, columns))
+    return np.divide(gram, root, out=np.zeros_like(gram), where=root > 0)
+
+
+def setting_name(parameters: Mapping[str, Any]) -> str:
+    """A setting in words.
+
+    >>> setting_name({"rounds": 2, "power": 1.0})
+    'rounds=2, power=1.0'
+    """
+    return ", ".join(f"{name}={value}" for name, value in parameters.items()) or "default"
+
+
+def sum_of(matrices: Iterator[FloatArray] | Any) -> FloatArray:
+    """Sum of matrices that come one by one."""
+    total: Any = 0.0
+    for matrix in matrices:
+        total = total + matrix
+    return np.asarray(total)
+
+
+def _has(graphs: GraphSet) -> dict[str, bool]:
+    return {
+        "labels": graphs.node_labels is not None,
+        "attributes": graphs.node_attributes is not None,
+        "structure": True,
+    }

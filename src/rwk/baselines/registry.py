@@ -1,0 +1,100 @@
+"""The one list of baselines, by name."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from typing import Any, Final, NamedTuple
+
+from rwk.baselines.base import Baseline
+from rwk.graphs import GraphSet
+
+# name -> module and class; kernels first, in the order of the paper's tables
+_METHODS: Final = {
+    "wl": ("subtree", "WL"),
+    "wl-oa": ("subtree", "WLOA"),
+    "ghk": ("hopper", "GHK"),
+    "pk": ("propagation", "PK"),
+    "hgk-wl": ("hashing", "HGKWL"),
+    "hgk-sp": ("hashing", "HGKSP"),
+    "retgk": ("returns", "RetGK"),
+    "gntk": ("tangent", "GNTK"),
+    "p-wl": ("persistence", "PWL"),
+    "wl-pm": ("pyramid", "WLPM"),
+    "wwl": ("wasserstein", "WWL"),
+    "fgw": ("fused", "FGW"),
+}
+
+
+class Description(NamedTuple):
+    """A baseline in one row."""
+
+    name: str
+    title: str
+    kind: str  # "kernel", "discrepancy" or "classifier"
+    accepts: tuple[str, ...]  # "labels", "attributes", "structure" (neither is needed)
+    grid: dict[str, tuple[Any, ...]]
+    extra: str  # a library it can't do without
+    reference: str
+
+
+def names() -> list[str]:
+    """Names of all baselines.
+
+    >>> names()[:3], len(names())
+    (['wl', 'wl-oa', 'ghk'], 12)
+    """
+    return list(_METHODS)
+
+
+def get(name: str, **parameters: Any) -> Any:
+    """A baseline by name, as an estimator with these parameters; spelling is forgiving (WL-OA, wl_oa).
+
+    >>> get("wwl", rounds=2)
+    WWL(rounds=2)
+    >>> get("wll")
+    Traceback (most recent call last):
+    ...
+    ValueError: there is no baseline 'wll'; did you mean 'wl'?
+    """
+    return _class_of(name)(**parameters)
+
+
+def describe() -> list[Description]:
+    """One row a baseline: what it is called, works on, searches, needs and comes from.
+
+    >>> [row.title for row in describe() if "labels" not in row.accepts]
+    []
+    """
+    rows = []
+    for name in _METHODS:
+        method = _class_of(name)
+        grid = {key: tuple(values) for key, values in method.grid.items()}
+        rows.append(Description(name, method.title, method.kind, method.accepts, grid, method.extra, method.reference))
+    return rows
+
+
+def applicable(graphs: GraphSet) -> list[str]:
+    """Names of the baselines that can use these graphs.
+
+    >>> from rwk import as_graphs
+    >>> import networkx as nx
+    >>> sorted(set(names()) - set(applicable(as_graphs([nx.path_graph(3)]))))
+    ['hgk-sp', 'hgk-wl']
+    """
+    return [name for name in _METHODS if _class_of(name).applies(graphs)]
+
+
+def _class_of(name: str) -> type[Baseline]:
+    known = {_plain(key): key for key in _METHODS}
+    if _plain(name) not in known:
+        near = difflib.get_close_matches(_plain(name), known, n=1, cutoff=0.4)
+        hint = f"did you mean {known[near[0]]!r}?" if near else f"the names are {', '.join(_METHODS)}"
+        raise ValueError(f"there is no baseline {name!r}; {hint}")
+    module, title = _METHODS[known[_plain(name)]]
+    method: type[Baseline] = getattr(importlib.import_module(f"rwk.baselines.{module}"), title)
+    return method
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())
