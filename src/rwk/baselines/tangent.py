@@ -1,0 +1,228 @@
+"""Graph neural tangent kernel: the kernel of an infinitely wide graph network trained by gradient descent.
+
+For two graphs with one-hot labels, Σ = Θ = [labels equal]. Each block first aggregates over closed neighbourhoods,
+
+    Σ(u, v) ← c_u c_v Σ_{a ∈ N[u], b ∈ N[v]} Σ(a, b),   Θ likewise,
+
+then passes `layers` fully connected ReLU layers: with s_u = sqrt(Σ(u, u)) and ρ = Σ(u, v) / (s_u s_v),
+
+    Σ ← s_u s_v κ₁(ρ),   Θ ← Θ κ₀(ρ) + Σ,
+    κ₀(ρ) = (π − arccos ρ)/π,   κ₁(ρ) = (ρ (π − arccos ρ) + sqrt(1 − ρ²))/π.
+
+κ₁(1) = 1, so the layers leave s_u as the aggregation made it: one number per node and block, computed once a graph.
+The kernel is ΣΘ(u, v) of the last block, or with jumping knowledge of the input and all blocks together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Final, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+
+from rwk.baselines.base import GraphKernel, cosine, setting_name
+from rwk.baselines.nodes import labels_or_degrees
+from rwk.baselines.pairs import pair_matrix
+from rwk.features import block_adjacency
+from rwk.graphs import FloatArray, GraphSet, IntArray
+from rwk.transport.compiling import compiled
+
+
+def _arccos_polynomial(degree: int) -> FloatArray:
+    """Coefficients of arccos(x) / sqrt(1 − x) on [0, 1] in z = 2x − 1, highest power first."""
+
+    def smooth_part(z: Any) -> Any:
+        return np.arccos((z + 1) / 2) / np.sqrt((1 - z) / 2)
+
+    series: Any = np.polynomial.chebyshev.chebinterpolate(smooth_part, degree)
+    return np.asarray(np.polynomial.chebyshev.cheb2poly(series)[::-1], np.float64).copy()
+
+
+# the nearest singularity, x = −1, makes the error 5.8^-degree
+ARCCOS: Final = _arccos_polynomial(20)
+
+
+class TangentGraphs(NamedTuple):
+    """Labels, closed neighbourhoods and, per block, sqrt(Σ(v, v)) of all nodes."""
+
+    labels: IntArray
+    offsets: IntArray
+    first: IntArray  # neighbours of node v: neighbours[first[v]:first[v + 1]], numbered inside the graph
+    neighbours: IntArray
+    scale: FloatArray  # c_u
+    roots: FloatArray  # (blocks, V)
+    own: FloatArray  # (blocks + 1, graphs): the kernel of each graph with itself, after 0..blocks blocks
+
+
+class GNTK(GraphKernel):
+    """The tangent kernel of a graph network with `blocks` aggregations of `layers` ReLU layers each.
+
+    `scale`: "uniform" (c_u = 1) or "degree" (c_u = 1 / |N[u]|). `jumping`: sum over all blocks, not the last alone.
+    Nodes are described by their labels, or degrees where there are none.
+
+    >>> from rwk import as_graphs
+    >>> import networkx as nx
+    >>> K = GNTK(blocks=2).fit_transform(as_graphs([nx.path_graph(3), nx.cycle_graph(3)]))
+    >>> K.shape, K.diagonal().tolist()
+    ((2, 2), [1.0, 1.0])
+    """
+
+    title: ClassVar[str] = "GNTK"
+    reference: ClassVar[str] = (
+        "S. S. Du, K. Hou, B. Póczos, R. Salakhutdinov, R. Wang, K. Xu. "
+        "Graph neural tangent kernel: fusing graph neural networks with graph kernels. NeurIPS 2019."
+    )
+    accepts: ClassVar[tuple[str, ...]] = ("labels", "structure")
+    grid: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "blocks": (2, 6, 10, 14),
+        "layers": (1, 2, 3),
+        "scale": ("uniform", "degree"),
+    }
+
+    def __init__(
+        self,
+        *,
+        blocks: int = 4,
+        layers: int = 2,
+        scale: str = "uniform",
+        jumping: bool = True,
+        normalize: bool = True,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.blocks = blocks
+        self.layers = layers
+        self.scale = scale
+        self.jumping = jumping
+        self.normalize = normalize
+        self.n_jobs = n_jobs
+
+    def settings(self, X: Any) -> Iterator[tuple[str, FloatArray]]:
+        """As `GraphKernel.settings`; fewer blocks are the beginning of more blocks."""
+        graphs = self._graphs(X)
+        others = {name: values for name, values in self.grid.items() if name != "blocks"}
+        for parameters in ParameterGrid(others):
+            deepest = clone(self).set_params(blocks=max(self.grid["blocks"]), **parameters).fit(graphs)
+            sums = deepest._after_blocks(deepest.fitted_, None)
+            for blocks in self.grid["blocks"]:
+                gram = deepest._finish(sums, (deepest.fitted_, deepest.fitted_), blocks)
+                yield setting_name({"blocks": blocks, **parameters}), gram
+
+    def _represent(self, graphs: GraphSet) -> TangentGraphs:
+        if self.scale not in ("uniform", "degree"):
+            raise ValueError(f"scale={self.scale!r} is not known: it must be 'uniform' or 'degree'")
+        closed = block_adjacency(graphs).tocsr()
+        first = closed.indptr.astype(np.int64)
+        starts = np.repeat(graphs.node_offsets[:-1], graphs.sizes)
+        neighbours = closed.indices.astype(np.int64) - np.repeat(starts, np.diff(first))
+        n_nodes = int(graphs.node_offsets[-1])
+        scale = np.ones(n_nodes) if self.scale == "uniform" else 1.0 / (1.0 + np.diff(first))
+        state = TangentGraphs(
+            labels=labels_or_degrees(graphs).astype(np.int64),
+            offsets=graphs.node_offsets,
+            first=first,
+            neighbours=np.ascontiguousarray(neighbours),
+            scale=scale,
+            roots=np.ones((self.blocks, n_nodes)),
+            own=np.empty((self.blocks + 1, len(graphs))),
+        )
+        _learn_roots(state, self.layers)
+        return state
+
+    def _compare(self, rows: TangentGraphs, columns: TangentGraphs | None) -> FloatArray:
+        sums = self._after_blocks(rows, columns)
+        return self._finish(sums, (rows, rows if columns is None else columns), self.blocks)
+
+    def _after_blocks(self, rows: TangentGraphs, columns: TangentGraphs | None) -> FloatArray:
+        """ΣΘ of all pairs after 0..blocks blocks, shape (blocks + 1, rows, columns)."""
+        other = rows if columns is None else columns
+        layers = self.layers
+
+        def solve(i: IntArray, j: IntArray, out: FloatArray) -> None:
+            _solve_pairs(rows, other, i, j, layers, out)
+
+        sizes = (np.diff(rows.offsets), np.diff(other.offsets))
+        return pair_matrix(solve, sizes, self.blocks + 1, symmetric=columns is None, n_jobs=self.n_jobs)
+
+    def _finish(self, sums: FloatArray, states: tuple[TangentGraphs, TangentGraphs], blocks: int) -> FloatArray:
+        used = slice(0, blocks + 1) if self.jumping else slice(blocks, blocks + 1)
+        gram = np.asarray(sums[used].sum(axis=0))
+        if not self.normalize:
+            return gram
+        normalized = cosine(gram, *(state.own[used].sum(axis=0) for state in states))
+        if states[0] is states[1]:
+            np.fill_diagonal(normalized, 1.0)
+        return normalized
+
+
+@compiled
+def _learn_roots(state: Any, layers: int) -> None:
+    for i in range(len(state.offsets) - 1):
+        _evolve(state, state, i, i, layers, True, state.own[:, i])
+
+
+@compiled
+def _solve_pairs(rows: Any, columns: Any, i: Any, j: Any, layers: int, out: Any) -> None:
+    for k in range(len(i)):
+        _evolve(rows, columns, i[k], j[k], layers, False, out[k])
+
+
+@compiled
+def _evolve(rows: Any, columns: Any, i: int, j: int, layers: int, learn: Any, out: Any) -> None:
+    """ΣΘ of one pair after every block; with `learn`, of a graph with itself, storing its roots."""
+    a, b = rows.offsets[i], columns.offsets[j]
+    n, m = rows.offsets[i + 1] - a, columns.offsets[j + 1] - b
+    sigma = np.zeros((n, m))
+    for u in range(n):
+        for v in range(m):
+            sigma[u, v] = 1.0 if rows.labels[a + u] == columns.labels[b + v] else 0.0
+    theta = sigma.copy()
+    half, turned = np.empty((n, m)), np.empty((m, n))
+    out[0] = theta.sum()
+    for block in range(len(rows.roots)):
+        for matrix in (sigma, theta):
+            _aggregate(rows, a, n, matrix, half)
+            _aggregate(columns, b, m, half.T.copy(), turned)
+            matrix[:] = turned.T
+        if learn:
+            for u in range(n):
+                rows.roots[block, a + u] = np.sqrt(sigma[u, u])
+        left, right = rows.roots[block, a : a + n], columns.roots[block, b : b + m]
+        for _ in range(layers):
+            for u in range(n):
+                _relu(sigma[u], theta[u], left[u], right)
+        out[block + 1] = theta.sum()
+
+
+@compiled
+def _aggregate(graphs: Any, start: int, n: int, matrix: Any, out: Any) -> None:
+    """out[u] = c_u Σ of matrix[a] over a in the closed neighbourhood of u."""
+    for u in range(n):
+        row = out[u]
+        row[:] = matrix[u]
+        for at in range(graphs.first[start + u], graphs.first[start + u + 1]):
+            other = matrix[graphs.neighbours[at]]
+            for v in range(len(row)):
+                row[v] += other[v]
+        scale = graphs.scale[start + u]
+        for v in range(len(row)):
+            row[v] *= scale
+
+
+@compiled
+def _relu(sigma: Any, theta: Any, left: float, right: Any) -> None:
+    """One fully connected layer, on one row of Σ and Θ."""
+    for v in range(len(sigma)):
+        norm = left * right[v]
+        rho = min(max(sigma[v] / norm, -1.0), 1.0)
+        size = abs(rho)
+        z = 2.0 * size - 1.0
+        p = ARCCOS[0]
+        for k in range(1, 21):
+            p = p * z + ARCCOS[k]
+        angle = np.sqrt(1.0 - size) * p
+        rest = np.pi - angle if rho >= 0.0 else angle  # π − arccos ρ
+        value = norm * (rho * rest + np.sqrt(1.0 - rho * rho)) / np.pi
+        sigma[v] = value
+        theta[v] = theta[v] * rest / np.pi + value
