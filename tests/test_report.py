@@ -128,6 +128,24 @@ def test_solution_of_other_graphs_is_one_sentence(mutag):
         plot_alignment(mutag[5], mutag[1], rwk.align(mutag[0], mutag[1]))
 
 
+# ---------------------------------------------------------------- cards for notebooks
+
+
+def test_cards_say_what_the_record_holds(mutag):
+    solution = rwk.align(mutag[0], mutag[1])
+    assert f"{solution.value:.4f}" in solution._repr_html_()
+    assert "<svg" in solution._repr_html_()
+    assert "188" in mutag._repr_html_()
+    assert "-1 (63), 1 (125)" in mutag._repr_html_()
+    assert "RWKernel" in rwk.RWKernel(eta=2.0)._repr_html_()
+
+
+def test_cards_escape_names():
+    graphs = rwk.as_graphs([nx.path_graph(2)])
+    named = rwk.GraphSet.from_graphs(list(graphs), name="<script>")
+    assert "<script>" not in named._repr_html_()
+
+
 # ---------------------------------------------------------------- layouts
 
 

@@ -69,6 +69,15 @@ class Explanation:
             f"{len(self.towards())} graphs pull towards it and {len(self.away())} away)"
         )
 
+    def _repr_html_(self) -> str:
+        """A card for notebooks."""
+        from rwk.cards import bars, card, facts
+
+        pulls = [(f"graph {support.index} (class {support.target})", support.pull) for support in self.supports]
+        nodes = ", ".join(map(str, self.top_nodes(6)))
+        rows = [("margin", f"{self.margin:.3f}"), ("nodes that matter most", nodes)]
+        return card(f"Predicted {self.predicted}, not {self.rival}", bars(pulls, "#e08214"), facts(rows))
+
 
 def explain(
     kernel: RWKernel, classifier: IndefiniteSVC, graphs: GraphSet, G: Graph, *, n_supports: int = 5

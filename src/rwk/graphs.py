@@ -208,6 +208,11 @@ class GraphSet:
         sizes = f"{self.sizes.min()}-{self.sizes.max()} nodes" if len(self) else "empty"
         return f"GraphSet({self.name!r}, {len(self)} graphs, {sizes}; {', '.join(has) or 'structure only'})"
 
+    def _repr_html_(self) -> str:
+        from rwk.cards import set_card
+
+        return set_card(self)
+
 
 def check_graphs(graphs: GraphSet) -> GraphSet:
     """Return `graphs`, or raise a `GraphError` that names the first thing no solver could use.

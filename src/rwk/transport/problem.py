@@ -152,6 +152,11 @@ class PairSolution:
         n, m = self.coupling.shape
         return f"PairSolution(value={self.value:.6g}, {n}x{m} nodes, {self.n_iter} iterations, {state})"
 
+    def _repr_html_(self) -> str:
+        from rwk.cards import solution_card
+
+        return solution_card(self)
+
 
 def make_solution(
     gamma: NDArray[Any], terms: NDArray[np.float64], *, n_iter: int, gap: float, converged: bool, history: Any = None

@@ -1,0 +1,100 @@
+"""Records as small HTML cards for notebooks: plain strings that follow the page's own colours."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+_CARD = (
+    '<div style="display:inline-block;vertical-align:top;border:1px solid rgba(128,128,128,.35);border-radius:8px;'
+    'padding:.6em .9em;margin:.2em 0;line-height:1.45;font-size:13px"><b style="font-size:14px">{title}</b>{body}</div>'
+)
+_ROW = (
+    '<tr><td style="text-align:left;opacity:.65;padding-right:1.2em">{name}</td>'
+    '<td style="text-align:left">{value}</td></tr>'
+)
+_BAR = (
+    '<div style="background:rgba(128,128,128,.18);border-radius:3px;width:12em;height:.7em;display:inline-block">'
+    '<div style="background:{colour};border-radius:3px;width:{share:.1f}%;height:100%"></div></div>'
+)
+LARGEST = 60  # nodes of a coupling that is drawn
+
+
+def card(title: str, *parts: str) -> str:
+    """A bordered box with a title and parts below it.
+
+    >>> "&lt;b&gt;" in card("<b>")
+    True
+    """
+    return _CARD.format(title=escape(title), body="".join(parts))
+
+
+def facts(rows: Iterable[tuple[str, str]]) -> str:
+    """Names and values, one below the other."""
+    lines = "".join(_ROW.format(name=escape(name), value=escape(value)) for name, value in rows)
+    return f'<table style="border:0;margin:.35em 0 0">{lines}</table>'
+
+
+def bars(rows: Iterable[tuple[str, float]], colour: str = "#2f6db5") -> str:
+    """Names, bars and values; a negative value's bar is red."""
+    table = list(rows)
+    top = max([abs(value) for _, value in table] or [1.0]) or 1.0
+    lines = []
+    for name, value in table:
+        bar = _BAR.format(colour=colour if value >= 0 else "#c13b4a", share=100 * abs(value) / top)
+        lines.append(_ROW.format(name=escape(name), value=f"{bar} {value:.4f}"))
+    return f'<table style="border:0;margin:.35em 0 0">{"".join(lines)}</table>'
+
+
+def grid(matrix: Sequence[Sequence[float]] | Any) -> str:
+    """A small matrix as a picture: one square an entry, darker for more; nothing for a large one.
+
+    >>> grid([[1.0, 0.0], [0.0, 0.5]]).count("<rect")
+    2
+    """
+    rows = [list(map(float, row)) for row in matrix]
+    n, m = len(rows), len(rows[0]) if rows else 0
+    if not n or not m or max(n, m) > LARGEST:
+        return ""
+    top = max(max(row) for row in rows) or 1.0
+    squares = "".join(
+        f'<rect x="{k}" y="{i}" width="1" height="1" fill-opacity="{value / top:.2f}"/>'
+        for i, row in enumerate(rows)
+        for k, value in enumerate(row)
+        if value > 0.02 * top
+    )
+    size = max(3, min(8, 260 // max(n, m)))
+    style = "margin:.5em 0 0;border:1px solid rgba(128,128,128,.35)"
+    return (
+        f'<svg viewBox="0 0 {m} {n}" width="{size * m}" height="{size * n}" fill="#2f6db5" role="img" '
+        f'aria-label="coupling, {n} by {m}" style="{style}">{squares}</svg>'
+    )
+
+
+def solution_card(solution: Any) -> str:
+    """A solved pair: the value, its terms as bars, the coupling as a picture."""
+    n, m = solution.coupling.shape
+    state = "converged" if solution.converged else "not converged"
+    solved = f"{solution.n_iter} iterations, gap {solution.gap:.2g}, {state}"
+    terms = [(name.replace("_", " "), value) for name, value in solution.terms.items() if abs(value) > 5e-5]
+    rows = [("nodes", f"{n} and {m}"), ("solved", solved)]
+    return card(f"RW discrepancy {solution.value:.4f}", bars(terms), facts(rows), grid(solution.coupling))
+
+
+def set_card(graphs: Any) -> str:
+    """A set of graphs: how many, how large, what they carry, their classes."""
+    fields = ("node_labels", "node_attributes", "node_weights", "edge_weights", "edge_labels", "edge_attributes")
+    given = [field.replace("_", " ") for field in fields if getattr(graphs, field) is not None]
+    rows = [("graphs", f"{len(graphs):,}")]
+    if len(graphs):
+        sizes = graphs.sizes
+        rows.append(("nodes", f"{sizes.min()} to {sizes.max()}, {sizes.mean():.1f} on average"))
+        rows.append(("edges", f"{graphs.n_edges.mean():.1f} on average"))
+    rows.append(("carry", ", ".join(given) or "structure only"))
+    if graphs.targets is not None and graphs.targets.ndim == 1 and graphs.targets.dtype.kind != "f":
+        counts = Counter(graphs.targets.tolist())
+        shown = [f"{label} ({counts[label]})" for label in sorted(counts, key=str)[:12]]
+        rows.append(("classes", ", ".join(shown) + (" ..." if len(counts) > 12 else "")))
+    return card(graphs.name, facts(rows))
