@@ -98,9 +98,7 @@ def stored_folds(
     if Path(path).exists():
         stored = load_folds(path)
         if (stored.n_splits, stored.classes) != (known.n_splits, known.classes):
-            raise ValueError(
-                f"{path} holds {stored.n_splits} folds of other targets or another number; use another file"
-            )
+            raise ValueError(f"{path} holds {stored.n_splits} folds made for other targets, or another number of folds")
         known = stored
     missing = [seed for seed in seeds if seed not in known.test_fold]
     if missing:

@@ -1,0 +1,324 @@
+"""The paper's tables again: published figures, the same folds for all, runs that go on, pages made of records alone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rwk import reproduce as module
+from rwk.experiment import paper, read_records
+from rwk.experiment.folds import stored_folds
+from rwk.experiment.grids import SETTINGS
+from rwk.experiment.results import read_results, results_page
+from rwk.matrices import described, discrepancy_matrix, fingerprint
+from rwk.methods import METHODS, known_method, settings_of
+from rwk.parameters import Parameters
+from rwk.reproduce import Options, load_forms, main, reproduce
+
+
+def write_tu(place: Path, parts: dict[str, list[object]]) -> Path:
+    place.mkdir()
+    for part, lines in parts.items():
+        (place / f"{place.name}_{part}.txt").write_text("\n".join(map(str, lines)) + "\n")
+    return place
+
+
+@pytest.fixture(scope="session")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """20 labelled paths and cycles, two classes."""
+    parts: dict[str, list[object]] = {"A": [], "graph_indicator": [], "node_labels": [], "graph_labels": []}
+    first = 1
+    for g in range(20):
+        n = 4 + g % 5
+        ends = [(i, i + 1) for i in range(n - 1)] + ([(0, n - 1)] if g % 2 else [])
+        parts["A"] += [f"{first + a}, {first + b}" for i, j in ends for a, b in ((i, j), (j, i))]
+        parts["graph_indicator"] += [g + 1] * n
+        parts["node_labels"] += [i % 2 for i in range(n)]
+        parts["graph_labels"].append(g % 2)
+        first += n
+    return write_tu(tmp_path_factory.mktemp("data") / "TOY", parts)
+
+
+@pytest.fixture(scope="session")
+def lengths(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """12 complete graphs whose edges have a length and a label, 1 where there is no bond: BZR_MD in small."""
+    names = ("A", "graph_indicator", "node_labels", "graph_labels", "edge_labels", "edge_attributes")
+    parts: dict[str, list[object]] = {name: [] for name in names}
+    first = 1
+    for g in range(12):
+        n = 4 + g % 3
+        for i in range(n):
+            for j in range(n):
+                if i != j:
+                    parts["A"].append(f"{first + i}, {first + j}")
+                    bond = abs(i - j) == 1 or (g % 2 == 1 and abs(i - j) == n - 1)
+                    parts["edge_labels"].append(0 if bond else 1)
+                    parts["edge_attributes"].append(1.4 * abs(i - j))
+        parts["graph_indicator"] += [g + 1] * n
+        parts["node_labels"] += [i % 2 for i in range(n)]
+        parts["graph_labels"].append(g % 2)
+        first += n
+    return write_tu(tmp_path_factory.mktemp("data") / "TOY_MD", parts)
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RWK_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> Options:
+    return Options(
+        folder=tmp_path / "results",
+        page=tmp_path / "results.md",
+        repeats=1,
+        splits=3,
+        grid="quick",
+        jobs=1,
+        backend="cpu",
+    )
+
+
+def run(what: str, options: Options, data: Path, methods: tuple[str, ...] = ("RWK",)) -> str:
+    return reproduce(what, options, datasets=[str(data)], methods=methods, say=lambda line: None)
+
+
+def no_solver(*arguments: object, **more: object) -> None:
+    raise AssertionError("a matrix was solved")
+
+
+# the paper
+
+
+def test_published_figures_are_the_printed_ones() -> None:
+    assert len(paper.BASELINES) == 16
+    assert len(paper.PUBLISHED) == 190
+    assert str(paper.published("MUTAG", "RWK")) == "93.6 ± 3.7"
+    assert str(paper.published("BZR", "NoRegs")) == "83.7 ± 5.6"
+    assert str(paper.published("ENZYMES", "NoRegs")) == "75.4 ± 3.6"
+    assert str(paper.published("COLLAB", "GNTK")) == "83.6 ± 1.0"
+    assert paper.published("PROTEINS_full", "FGW") == paper.published("PROTEINS", "FGW")
+    assert paper.published("COX2_MD", "PK") is None
+    for dataset in (*paper.DISCRETE, *paper.CONTINUOUS):
+        best = paper.PUBLISHED[dataset, "RWK"].mean
+        assert all(figure.mean <= best for (name, _), figure in paper.PUBLISHED.items() if name == dataset)
+
+
+def test_every_published_figure_has_a_protocol_in_words() -> None:
+    assert {figure.protocol for figure in paper.PUBLISHED.values()} | {paper.OURS} == set(paper.PROTOCOLS)
+
+
+# settings
+
+
+def test_every_variant_differs_from_the_method() -> None:
+    base = settings_of("RWK", "discrete", Parameters())
+    for name in METHODS:
+        if name != "RWK":
+            assert list(settings_of(name, "discrete", Parameters()).values()) != list(base.values()), name
+
+
+@pytest.mark.parametrize("grid", ["discrete", "continuous"])
+def test_hops_act_in_every_setting(grid: str) -> None:
+    prints = [{fingerprint(p) for p in settings_of(name, grid, Parameters()).values()} for name in paper.HOPS]
+    assert all(len(part) == len(SETTINGS[grid]) for part in prints)
+    assert not prints[0] & prints[1]
+    assert not prints[1] & prints[2]
+    with pytest.raises(ValueError, match="Hamming alone, on which hops do not act"):
+        settings_of("RWK", "full", Parameters())
+
+
+def test_settings_that_a_variant_makes_equal_are_solved_once() -> None:
+    weak, strong = {"beta_global": 0.1}, {"beta_global": 1.0}
+    assert len({fingerprint(Parameters(**change, variant="RWK-LW").checked()) for change in (weak, strong)}) == 1
+    assert len(settings_of("RWK-LW", "small", Parameters())) == len(SETTINGS["small"]) - 1
+
+
+def test_names_of_methods_are_forgiving() -> None:
+    assert [known_method(name) for name in ("rwk", "noregs", "wl-oa")] == ["RWK", "NoRegs", "WL-OA"]
+
+
+# matrices
+
+
+def test_fingerprints_leave_out_how_a_matrix_is_computed() -> None:
+    same = [Parameters(), Parameters(n_jobs=3, backend="cpu", eta=9.0), Parameters(variant="RWK").checked()]
+    assert len({fingerprint(parameters) for parameters in same}) == 1
+    assert fingerprint(Parameters(ridge=0.5)) != fingerprint(Parameters())
+    assert fingerprint(Parameters(), "bonds") != fingerprint(Parameters())
+    assert described(Parameters(debias=True), "bonds").startswith("bonds debias=True @")
+
+
+def test_a_kept_matrix_is_the_solved_one(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs, _ = load_forms(str(toy))
+    solved, health = discrepancy_matrix(graphs, Parameters(), folder=tmp_path)
+    monkeypatch.setattr("rwk.matrices.symmetric_discrepancy", no_solver)
+    kept, again = discrepancy_matrix(graphs, Parameters(), folder=tmp_path)
+    assert kept.dtype == np.float32
+    assert (kept == solved).all()
+    assert health == again
+    with pytest.raises(ValueError, match="not a matrix of 3 graphs; remove it"):
+        discrepancy_matrix(graphs[:3], Parameters(), folder=tmp_path)
+
+
+def test_complete_graphs_with_lengths_are_seen_twice(lengths: Path, options: Options) -> None:
+    graphs, forms = load_forms(str(lengths))
+    assert list(forms) == ["bonds", "distance"]
+    assert forms["bonds"].n_edges.sum() < graphs.n_edges.sum() == forms["distance"].n_edges.sum()
+    run("continuous", options, lengths)
+    assert set(read_records(options.folder / "TOY_MD-RWK.jsonl")[0].protocol["settings"]) == {
+        "bonds: default",
+        "distance: default",
+    }
+
+
+# runs
+
+
+def test_a_finished_run_solves_nothing(toy: Path, options: Options, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = run("discrete", options, toy)
+    assert "RWK, ours [N]" in table
+    assert "RWK, paper [S]" in table
+    assert "| TOY     | 50.0     | 1 × 3 " in table
+    monkeypatch.setattr(module, "discrepancy_matrix", no_solver)
+    assert run("discrete", options, toy) == table
+
+
+def test_a_stopped_run_goes_on(toy: Path, options: Options) -> None:
+    whole = run("discrete", options, toy)
+    path = options.folder / "TOY-RWK.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text(lines[0] + lines[1][:40])
+    assert run("discrete", options, toy) == whole
+    assert path.read_text().startswith(lines[0])
+    assert len(path.read_text().splitlines()) == 3
+
+
+def test_records_of_other_settings_are_refused(toy: Path, options: Options) -> None:
+    run("discrete", options, toy)
+    with pytest.raises(ValueError, match="made with another grid"):
+        run("discrete", replace(options, grid="small"), toy)
+
+
+def test_every_method_meets_the_same_folds(toy: Path, options: Options) -> None:
+    run("discrete", options, toy, ("RWK", "RWK-0", "WL"))
+    found = read_results(options.folder)
+    assert {method for _, method in found} == {"RWK", "RWK-0", "WL"}
+    assert len({score.protocol["folds"] for group in found.values() for score in group.scores}) == 1
+    stored = json.loads((options.folder / "folds" / "TOY.json").read_text())
+    assert list(stored["test_fold"]) == ["0"]
+    assert stored["n_splits"] == 3
+
+
+def test_solving_and_scoring_in_two_places(
+    toy: Path, options: Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = run("discrete", options, toy)
+    apart = replace(options, folder=tmp_path / "apart", matrices=tmp_path / "matrices")
+    assert run("discrete", replace(apart, solve_only=True), toy) == ""
+    assert not apart.folder.exists()
+    monkeypatch.setattr("rwk.matrices.symmetric_discrepancy", no_solver)
+    assert run("discrete", apart, toy) == alone
+
+
+def test_ablation_shows_both_signs(toy: Path, options: Options) -> None:
+    table = run("ablation", options, toy, ())
+    for method in ("RWK", "RWK-repel", *paper.ABLATION):
+        assert f"| {method}, ours" in table
+
+
+def test_more_seeds_extend_stored_folds(tmp_path: Path) -> None:
+    targets = [0, 1] * 10
+    path = tmp_path / "folds.json"
+    first = stored_folds(path, targets, 5, range(2))
+    more = stored_folds(path, targets, 5, range(1, 4))
+    assert list(more.test_fold) == [1, 2, 3]
+    assert (more.test_fold[1] == first.test_fold[1]).all()
+    assert list(json.loads(path.read_text())["test_fold"]) == ["0", "1", "2", "3"]
+    with pytest.raises(ValueError, match="made for other targets"):
+        stored_folds(path, [0, 0, 1, 1] * 5, 5, range(2))
+
+
+def test_runtimes_are_recorded(toy: Path, options: Options) -> None:
+    table = run("runtime", options, toy)
+    assert "| TOY     | RWK    | 20     | 210   | 1    |" in table
+
+
+# pages
+
+
+def test_the_page_is_made_of_records_alone(toy: Path, options: Options, tmp_path: Path) -> None:
+    run("hops", options, toy, paper.HOPS)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for method in paper.HOPS:  # as if they were records of MUTAG
+        text = (options.folder / f"TOY-{method}.jsonl").read_text().replace('"TOY"', '"MUTAG"')
+        (elsewhere / f"MUTAG-{method}.jsonl").write_text(text)
+    shutil.rmtree(options.folder)
+    page = results_page(elsewhere)
+    row = next(line for line in page.splitlines() if line.startswith("| MUTAG "))
+    assert "| 50.0     | 1 × 3 " in row
+    assert row.count("93.6 ± 3.7") == 1
+    assert "rwk reproduce discrete" in page
+    assert page.count("* [") == len(paper.PROTOCOLS)
+    said = reproduce("tables", replace(options, folder=elsewhere))
+    assert options.page.read_text() == page
+    assert str(options.page) in said
+
+
+# the command without the command line's libraries
+
+_BLOCKED = """
+import sys
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {"typer", "rich", "pooch", "ot", "zarr", "dask", "matplotlib", "grakel", "fsspec"}:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Block())
+from rwk.reproduce import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_bare_machine_suffices(toy: Path, tmp_path: Path) -> None:
+    arguments = ["hops", "--datasets", str(toy), "--methods", "RWK", "--repeats", "1", "--splits", "2"]
+    more = ["--grid", "quick", "--jobs", "1", "--folder", str(tmp_path / "results"), "--backend", "cpu"]
+    done = subprocess.run(
+        [sys.executable, "-c", _BLOCKED, *arguments, *more], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert "| TOY " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["hops", "--datasets", "NOPE"], "there is no dataset 'NOPE'"),
+        (["hops", "--methods", "nope"], "there is no method 'nope'"),
+        (["hops", "--datasets", "TOY", "--grid", "nope"], "there is no grid 'nope'"),
+    ],
+)
+def test_mistakes_are_one_sentence(
+    arguments: list[str], sentence: str, toy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ["--folder", str(tmp_path / "results"), "--data", str(toy.parent)]
+    assert main([*arguments, *place]) == 2
+    told = capsys.readouterr().err
+    assert sentence in told
+    assert len(told.splitlines()) == 1
+
+
+def test_classify_takes_any_method(toy: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "rwk", "classify", str(toy), "--method", "wl", "--repeats", "1", "--splits", "2"]
+    done = subprocess.run(
+        [*command, "--output", str(tmp_path / "run"), "--n-jobs", "1"], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert "| TOY | 1 × 2 | 50.0 |" in done.stdout
