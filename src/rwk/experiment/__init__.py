@@ -5,8 +5,12 @@
     search    the settings searched inside one training fold
     records   one JSON line per fold and repeat; a killed run goes on from them
     tables    means, deviations and Markdown from records
+    grids     named settings to choose from
+    paper     the published figures and their protocols
+    results   ours and the paper's side by side, from records; runtimes: how long matrices took
 
-Arrows point down: `protocol` calls `folds`, `search` and `records`, `tables` reads records. Nothing here sees a graph.
+Arrows point down: `protocol` calls `folds`, `search` and `records`, `tables` reads records, `results` reads `tables`
+and `paper`. Nothing here sees a graph.
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ OTHER_FORMS: Final[Mapping[str, str]] = {
 OURS: Final = "N"
 PROTOCOLS: Final[Mapping[str, str]] = {
     OURS: "nested cross-validation: stratified outer folds, repeated; everything chosen with the help of labels is "
-    "chosen inside the training folds; no seed, split or fold dropped. This package's figures.",
+    "chosen inside the training folds; no seed, split or fold dropped; attributes are standardised and costs scaled on "
+    "the whole set's unlabelled graphs. This package's figures.",
     "S": "ten random 90/10 splits; the released code fixes the hyper-parameters per set and leaves out some seeds.",
     "F": "nested cross-validation on random 90/10 splits; distances scaled by their maximum over all data.",
     "R": "repeated 10-fold cross-validation, hyper-parameters chosen inside the training folds.",

@@ -126,9 +126,8 @@ HOP_STEPS: Final = (("RWK", "RWK-1"), ("RWK-1", "RWK-0"))
 _INTRODUCTION: Final = (
     "Made by `rwk reproduce tables` from the records in `results/`, one JSON line a fold. Accuracies in percent: mean "
     "± standard deviation over the repeats' means (over all folds). All methods meet the same folds, stored in "
-    "`results/folds/`. One grid of settings serves all discrete sets and one all continuous sets. Attributes are "
-    "standardised and costs scaled on the whole set's unlabelled graphs; nothing else crosses from test to training "
-    "folds. The letters name protocols:"
+    "`results/folds/`. One grid of settings serves all discrete sets and one all continuous sets. The letters name "
+    "protocols:"
 )
 
 
