@@ -7,6 +7,8 @@
                  returns (RetGK) · tangent (GNTK): sums over pairs of nodes
                  wasserstein (WWL) · fused (FGW): a transport problem for each pair of graphs
     tools        histograms · nodes · pairs (which threads solve which pairs) · emd (exact transport)
+    neural       PATCHY-SAN, DGCNN, CapsGNN, GIN: classifiers; `networks` holds their layers and needs torch,
+                 `learner` how they learn, `fields` the receptive fields of PATCHY-SAN
 
 A kernel has fit, transform (new graphs × fitted graphs) and fit_transform; a classifier fit(graphs, y) and predict.
 Kernels need nothing that rwk itself does not need.

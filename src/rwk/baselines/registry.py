@@ -23,6 +23,10 @@ _METHODS: Final = {
     "wl-pm": ("pyramid", "WLPM"),
     "wwl": ("wasserstein", "WWL"),
     "fgw": ("fused", "FGW"),
+    "patchy-san": ("neural", "PatchySan"),
+    "dgcnn": ("neural", "DGCNN"),
+    "capsgnn": ("neural", "CapsGNN"),
+    "gin": ("neural", "GIN"),
 }
 
 
@@ -42,7 +46,7 @@ def names() -> list[str]:
     """Names of all baselines.
 
     >>> names()[:3], len(names())
-    (['wl', 'wl-oa', 'ghk'], 12)
+    (['wl', 'wl-oa', 'ghk'], 16)
     """
     return list(_METHODS)
 

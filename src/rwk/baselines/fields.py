@@ -1,0 +1,97 @@
+"""Receptive fields of PATCHY-SAN: central nodes, each with its nearest nodes, all in an order that the graph gives."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from rwk.features import wl_colours
+from rwk.graphs import GraphSet, IntArray
+from rwk.transport.compiling import compiled
+
+ROUNDS: Final = 4  # of colour refinement, which orders nodes of equal centrality
+ROUNDING: Final = 9
+
+
+def receptive_fields(graphs: GraphSet, n_fields: int, k: int) -> IntArray:
+    """Nodes of the fields, shape (graphs, n_fields · k), numbered inside each graph, −1 where a graph has too few.
+
+    Nodes are ranked by betweenness, then by colour. The first `n_fields` nodes have a field each: the k nodes
+    nearest to it, itself included, by distance and then rank, listed by rank.
+
+    >>> from rwk.graphs import Graph
+    >>> star = GraphSet.from_graphs([Graph(4, np.array([[0, 1], [0, 2], [0, 3]]))])
+    >>> receptive_fields(star, 1, 2)[0, 0].tolist()
+    0
+    """
+    colours = wl_colours(graphs, ROUNDS)[-1]
+    fields = np.full((len(graphs), n_fields * k), -1, np.int64)
+    for i, graph in enumerate(graphs):
+        adjacency = graph.adjacency()
+        adjacency.sort_indices()
+        first, neighbours = adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int64)
+        mine = colours[graphs.node_offsets[i] : graphs.node_offsets[i + 1]]
+        order = np.lexsort((mine, -_betweenness(first, neighbours).round(ROUNDING)))
+        _fill(first, neighbours, order, fields[i], k)
+    return fields
+
+
+@compiled
+def _betweenness(first: Any, neighbours: Any) -> Any:
+    """Share of shortest paths between other nodes that pass a node, summed over pairs (Brandes)."""
+    n = len(first) - 1
+    total = np.zeros(n)
+    depth, ways, queue, passed = np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64), np.empty(n)
+    for source in range(n):
+        depth[:] = -1
+        passed[:] = 0.0
+        depth[source], ways[source], queue[0], reached = 0, 1.0, source, 1
+        k = 0
+        while k < reached:
+            v = queue[k]
+            k += 1
+            for at in range(first[v], first[v + 1]):
+                w = neighbours[at]
+                if depth[w] < 0:
+                    depth[w], ways[w], queue[reached] = depth[v] + 1, 0.0, w
+                    reached += 1
+                if depth[w] == depth[v] + 1:
+                    ways[w] += ways[v]
+        for k in range(reached - 1, 0, -1):
+            w = queue[k]
+            for at in range(first[w], first[w + 1]):
+                v = neighbours[at]
+                if depth[v] == depth[w] - 1:
+                    passed[v] += ways[v] / ways[w] * (1.0 + passed[w])
+            total[w] += passed[w]
+    return total / 2.0
+
+
+@compiled
+def _fill(first: Any, neighbours: Any, order: Any, fields: Any, k: int) -> None:
+    """Write the fields of one graph."""
+    n = len(order)
+    rank = np.empty(n, np.int64)
+    rank[order] = np.arange(n)
+    seen = np.empty(n, np.bool_)
+    for number in range(min(n, len(fields) // k)):
+        seen[:] = False
+        field = np.full(n, -1, np.int64)  # ranks of the nodes reached, ring by ring
+        field[0], size, start = number, 1, 0
+        seen[order[number]] = True
+        while size < k and start < size:  # one more ring
+            end = size
+            for at in range(start, end):
+                v = order[field[at]]
+                for e in range(first[v], first[v + 1]):
+                    w = neighbours[e]
+                    if not seen[w]:
+                        seen[w] = True
+                        field[size] = rank[w]
+                        size += 1
+            field[end:size].sort()  # of the last ring the best ranks are kept
+            start = end
+        chosen = np.sort(field[: min(size, k)])
+        for place in range(len(chosen)):
+            fields[number * k + place] = order[chosen[place]]

@@ -1,0 +1,122 @@
+"""How the neural baselines learn: from graphs to tensors, from training graphs to the best epoch.
+
+A node is described by its label, one-hot (its degree where graphs have neither labels nor attributes), and its
+standardised attributes. A part of the training graphs is set aside, stratified; the epoch that does best on it is the
+one that is kept. torch is imported when a network is built, not before.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.utils.validation import check_is_fitted
+
+from rwk.baselines.base import GraphClassifier
+from rwk.baselines.nodes import NodeVectors, check_same_data, labels_or_degrees, learn_vectors, one_hot
+from rwk.graphs import FloatArray, GraphSet, IntArray
+from rwk.machines import encode_classes
+
+
+class NeuralClassifier(GraphClassifier):
+    """A network trained on graphs; `validation` is the share of graphs set aside to choose the epoch (0: the last).
+
+    Learned: `classes_`, `network_`, `epoch_` (the one kept), `validation_score_` (accuracy, NaN without validation)
+    and `validation_loss_`.
+    """
+
+    accepts: ClassVar[tuple[str, ...]] = ("labels", "attributes", "structure")
+    extra: ClassVar[str] = "torch"
+    optimizer: ClassVar[str] = "adam"
+    halve_every: ClassVar[int] = 0
+
+    epochs: int
+    patience: int
+    batch_size: int
+    learning_rate: float
+    validation: float
+    random_state: int
+    device: str
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Train on graphs and their classes."""
+        training, batches = _networks(self.title)
+        graphs = self._graphs(X)
+        self.classes_, codes = encode_classes(y)
+        if len(codes) != len(graphs):
+            raise ValueError(f"{len(codes)} classes were given for {len(graphs)} graphs; give one for each")
+        self._learn(graphs)
+        options = training.TrainingOptions(
+            optimizer=self.optimizer,
+            learning_rate=self.learning_rate,
+            halve_every=self.halve_every,
+            epochs=self.epochs,
+            patience=self.patience,
+            batch_size=self.batch_size,
+            seed=self.random_state,
+        )
+        tensors = batches.graph_tensors(graphs, self._inputs(graphs), self._fields(graphs), self.device)
+        width = tensors.x.shape[1]
+        trained = training.train(
+            lambda: self._network(width, len(self.classes_)), tensors, codes, self._split(codes), options
+        )
+        self.network_, self.epoch_ = trained.network, trained.epoch
+        self.validation_score_, self.validation_loss_ = trained.score, trained.loss
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each graph."""
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probabilities of the classes, shape (graphs, classes)."""
+        check_is_fitted(self, "network_")
+        training, batches = _networks(self.title)
+        graphs = self._graphs(X)
+        tensors = batches.graph_tensors(graphs, self._inputs(graphs), self._fields(graphs), self.device)
+        return np.asarray(training.class_scores(self.network_, tensors))
+
+    def _learn(self, graphs: GraphSet) -> None:
+        self.vectors_: NodeVectors = learn_vectors(graphs)
+        self.labels_: IntArray | None = None
+        if graphs.node_attributes is not None and graphs.node_labels is not None:
+            self.labels_ = np.unique(graphs.node_labels)
+        self.sizes_: IntArray = graphs.sizes
+
+    def _inputs(self, graphs: GraphSet) -> FloatArray:
+        """What the network is told about the nodes, shape (V, d)."""
+        check_same_data(graphs.node_attributes, self.vectors_.labels is None)
+        vectors = self.vectors_.of(graphs)
+        if self.labels_ is None:
+            return vectors
+        return np.concatenate([one_hot(labels_or_degrees(graphs), self.labels_), vectors], axis=1)
+
+    def _split(self, codes: IntArray) -> tuple[IntArray, IntArray]:
+        """Graphs to learn from and graphs set aside."""
+        n_aside = int(np.ceil(self.validation * len(codes)))
+        if not n_aside:
+            return np.arange(len(codes)), np.empty(0, np.int64)
+        n_classes = len(self.classes_)
+        splitter = StratifiedShuffleSplit(1, test_size=max(n_aside, n_classes), random_state=self.random_state)
+        learn, aside = next(splitter.split(codes, codes))
+        return learn.astype(np.int64), aside.astype(np.int64)
+
+    def _fields(self, graphs: GraphSet) -> IntArray | None:
+        """Receptive fields, for the network that needs them."""
+        return None
+
+    def _network(self, width: int, n_classes: int) -> Any:
+        raise NotImplementedError
+
+
+def _networks(title: str) -> tuple[Any, Any]:
+    """The torch side of this package, or how to get it."""
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        raise ImportError(f"{title} needs torch; install it with: pip install 'rwk[baselines]'") from None
+    from rwk.baselines.networks import batches, training
+
+    return training, batches

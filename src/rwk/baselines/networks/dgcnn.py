@@ -1,0 +1,67 @@
+"""Deep graph convolutional network: nodes sorted by their last, learned, channel, then read like a text."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import nn
+
+from rwk.baselines.networks.batches import Batch, sum_over
+from rwk.baselines.networks.softmax import SoftmaxNetwork
+
+
+class DGCNNLayer(nn.Module):  # type: ignore[misc]
+    """tanh(D̃⁻¹ (A + I) x W), D̃ the degrees of A + I."""
+
+    def __init__(self, width_in: int, width: int) -> None:
+        super().__init__()
+        self.linear = nn.Linear(width_in, width)
+
+    def forward(self, x: Any, batch: Batch) -> Any:
+        x = self.linear(x)
+        ones = torch.ones(len(batch.heads), dtype=x.dtype, device=x.device)
+        degrees = 1.0 + sum_over(ones, batch.heads, len(x))
+        return ((x + sum_over(x[batch.tails], batch.heads, len(x))) / degrees[:, None]).tanh()
+
+
+def sort_pool(x: Any, batch: Batch, k: int) -> Any:
+    """The k nodes of each graph with the largest last channel, in that order, zeros where there are fewer.
+
+    Shape (graphs, k, channels). Nodes equal in the last channel go by the sum of the others.
+    """
+    order = x[:, :-1].sum(dim=1).argsort(descending=True, stable=True)  # stable sorts, the most important key last
+    order = order[x[order, -1].argsort(descending=True, stable=True)]
+    order = order[batch.owner[order].argsort(stable=True)]
+    sizes = batch.sizes
+    place = torch.arange(len(x), device=x.device) - (sizes.cumsum(0) - sizes)[batch.owner[order]]
+    pooled = x.new_zeros((batch.n_graphs, k, x.shape[1]))
+    kept = place < k
+    pooled[batch.owner[order][kept], place[kept]] = x[order][kept]
+    return pooled
+
+
+class DGCNNNetwork(SoftmaxNetwork):
+    """Four graph convolutions, sort pooling, two convolutions along the sorted nodes, two dense layers."""
+
+    def __init__(self, width_in: int, n_classes: int, *, hidden: int, k: int, dropout: float) -> None:
+        super().__init__()
+        widths = [width_in, hidden, hidden, hidden, 1]
+        self.convolutions = nn.ModuleList(DGCNNLayer(a, b) for a, b in pairwise(widths))
+        self.k = max(k, 10)  # so that the second convolution has five places to look at
+        channels = sum(widths[1:])
+        self.first = nn.Conv1d(1, 16, kernel_size=channels, stride=channels)
+        self.second = nn.Conv1d(16, 32, kernel_size=5)
+        dense = 32 * (self.k // 2 - 4)
+        self.head = nn.Sequential(nn.Linear(dense, 128), nn.ReLU(), nn.Dropout(dropout), nn.Linear(128, n_classes))
+
+    def forward(self, batch: Batch) -> Any:
+        x, parts = batch.x, []
+        for convolution in self.convolutions:
+            x = convolution(x, batch)
+            parts.append(x)
+        pooled = sort_pool(torch.cat(parts, dim=1), batch, self.k)
+        text = self.first(pooled.reshape(batch.n_graphs, 1, -1)).relu()  # (graphs, 16, k)
+        text = self.second(nn.functional.max_pool1d(text, 2)).relu()
+        return self.head(text.flatten(1))

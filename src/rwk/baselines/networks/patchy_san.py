@@ -1,0 +1,30 @@
+"""PATCHY-SAN: receptive fields of ordered nodes, read by ordinary convolutions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from rwk.baselines.networks.batches import Batch
+from rwk.baselines.networks.softmax import SoftmaxNetwork
+
+
+class PatchySanNetwork(SoftmaxNetwork):
+    """One convolution over each field of `k` nodes, one over ten fields, two dense layers."""
+
+    def __init__(self, width_in: int, n_classes: int, *, n_fields: int, k: int, dropout: float) -> None:
+        super().__init__()
+        self.k = k
+        self.first = nn.Conv1d(width_in, 16, kernel_size=k, stride=k)
+        reach = min(10, n_fields)
+        self.second = nn.Conv1d(16, 8, kernel_size=reach)
+        dense = 8 * (n_fields - reach + 1)
+        self.head = nn.Sequential(nn.Linear(dense, 128), nn.ReLU(), nn.Dropout(dropout), nn.Linear(128, n_classes))
+
+    def forward(self, batch: Batch) -> Any:
+        empty = batch.x.new_zeros((1, batch.x.shape[1]))
+        places = torch.cat([batch.x, empty])[batch.fields]  # −1 is the row of zeros; (graphs, fields · k, d)
+        read = self.first(places.transpose(1, 2)).relu()  # (graphs, 16, fields)
+        return self.head(self.second(read).relu().flatten(1))

@@ -1,0 +1,21 @@
+"""What networks with a softmax at the end share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import nn
+
+from rwk.baselines.networks.batches import Batch
+
+
+class SoftmaxNetwork(nn.Module):  # type: ignore[misc]
+    """A network whose forward pass gives logits, trained by cross-entropy."""
+
+    def loss(self, batch: Batch, classes: Any) -> Any:
+        """Mean cross-entropy of a batch."""
+        return nn.functional.cross_entropy(self(batch), classes)
+
+    def probabilities(self, batch: Batch) -> Any:
+        """Probabilities of the classes."""
+        return self(batch).softmax(dim=1)

@@ -1,0 +1,206 @@
+"""The four neural baselines, as classifiers of graphs. Their layers are in `networks`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rwk.baselines.learner import NeuralClassifier
+from rwk.graphs import GraphSet, IntArray
+
+
+class GIN(NeuralClassifier):
+    """Graph isomorphism network.
+
+    >>> GIN(hidden=64).get_params()["layers"]
+    5
+    """
+
+    title: ClassVar[str] = "GIN"
+    reference: ClassVar[str] = (
+        "K. Xu, W. Hu, J. Leskovec, S. Jegelka. How powerful are graph neural networks? ICLR 2019."
+    )
+    grid: ClassVar[Mapping[str, Sequence[Any]]] = {"hidden": (32, 64)}
+    halve_every: ClassVar[int] = 50
+
+    def __init__(
+        self,
+        *,
+        hidden: int = 32,
+        layers: int = 5,
+        dropout: float = 0.5,
+        learning_rate: float = 0.01,
+        batch_size: int = 32,
+        epochs: int = 200,
+        patience: int = 50,
+        validation: float = 0.1,
+        random_state: int = 0,
+        device: str = "cpu",
+    ) -> None:
+        self.hidden = hidden
+        self.layers = layers
+        self.dropout = dropout
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.epochs = epochs
+        self.patience = patience
+        self.validation = validation
+        self.random_state = random_state
+        self.device = device
+
+    def _network(self, width: int, n_classes: int) -> Any:
+        from rwk.baselines.networks.gin import GINNetwork
+
+        return GINNetwork(width, n_classes, hidden=self.hidden, layers=self.layers, dropout=self.dropout)
+
+
+class DGCNN(NeuralClassifier):
+    """Deep graph convolutional network; `share` of the fitted graphs have as many nodes as sorting keeps.
+
+    >>> DGCNN().share
+    0.6
+    """
+
+    title: ClassVar[str] = "DGCNN"
+    reference: ClassVar[str] = (
+        "M. Zhang, Z. Cui, M. Neumann, Y. Chen. An end-to-end deep learning architecture for graph classification. "
+        "AAAI 2018."
+    )
+    grid: ClassVar[Mapping[str, Sequence[Any]]] = {"learning_rate": (1e-4, 1e-3)}
+
+    def __init__(
+        self,
+        *,
+        hidden: int = 32,
+        share: float = 0.6,
+        dropout: float = 0.5,
+        learning_rate: float = 1e-4,
+        batch_size: int = 32,
+        epochs: int = 200,
+        patience: int = 50,
+        validation: float = 0.1,
+        random_state: int = 0,
+        device: str = "cpu",
+    ) -> None:
+        self.hidden = hidden
+        self.share = share
+        self.dropout = dropout
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.epochs = epochs
+        self.patience = patience
+        self.validation = validation
+        self.random_state = random_state
+        self.device = device
+
+    def _network(self, width: int, n_classes: int) -> Any:
+        from rwk.baselines.networks.dgcnn import DGCNNNetwork
+
+        k = int(np.quantile(self.sizes_, 1.0 - self.share, method="lower"))
+        return DGCNNNetwork(width, n_classes, hidden=self.hidden, k=k, dropout=self.dropout)
+
+
+class PatchySan(NeuralClassifier):
+    """Convolutions over receptive fields of `k` nodes, as many fields as graphs have nodes on average.
+
+    >>> PatchySan().k
+    10
+    """
+
+    title: ClassVar[str] = "PATCHY-SAN"
+    reference: ClassVar[str] = (
+        "M. Niepert, M. Ahmed, K. Kutzkov. Learning convolutional neural networks for graphs. ICML 2016."
+    )
+    grid: ClassVar[Mapping[str, Sequence[Any]]] = {}
+    optimizer: ClassVar[str] = "rmsprop"
+
+    def __init__(
+        self,
+        *,
+        k: int = 10,
+        dropout: float = 0.5,
+        learning_rate: float = 1e-3,
+        batch_size: int = 32,
+        epochs: int = 150,
+        patience: int = 50,
+        validation: float = 0.1,
+        random_state: int = 0,
+        device: str = "cpu",
+    ) -> None:
+        self.k = k
+        self.dropout = dropout
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.epochs = epochs
+        self.patience = patience
+        self.validation = validation
+        self.random_state = random_state
+        self.device = device
+
+    def _n_fields(self) -> int:
+        return max(1, round(float(self.sizes_.mean())))
+
+    def _fields(self, graphs: GraphSet) -> IntArray | None:
+        from rwk.baselines.fields import receptive_fields
+
+        return receptive_fields(graphs, self._n_fields(), self.k)
+
+    def _network(self, width: int, n_classes: int) -> Any:
+        from rwk.baselines.networks.patchy_san import PatchySanNetwork
+
+        return PatchySanNetwork(width, n_classes, n_fields=self._n_fields(), k=self.k, dropout=self.dropout)
+
+
+class CapsGNN(NeuralClassifier):
+    """Capsule graph network: `layers` × `channels` capsules a node, routed into `graph_capsules` and into classes.
+
+    >>> CapsGNN().graph_capsules
+    16
+    """
+
+    title: ClassVar[str] = "CapsGNN"
+    reference: ClassVar[str] = "Z. Xinyi, L. Chen. Capsule graph neural network. ICLR 2019."
+    grid: ClassVar[Mapping[str, Sequence[Any]]] = {"hidden": (8, 16)}
+
+    def __init__(
+        self,
+        *,
+        hidden: int = 8,
+        layers: int = 5,
+        channels: int = 2,
+        graph_capsules: int = 16,
+        rounds: int = 3,
+        learning_rate: float = 1e-3,
+        batch_size: int = 32,
+        epochs: int = 200,
+        patience: int = 50,
+        validation: float = 0.1,
+        random_state: int = 0,
+        device: str = "cpu",
+    ) -> None:
+        self.hidden = hidden
+        self.layers = layers
+        self.channels = channels
+        self.graph_capsules = graph_capsules
+        self.rounds = rounds
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.epochs = epochs
+        self.patience = patience
+        self.validation = validation
+        self.random_state = random_state
+        self.device = device
+
+    def _network(self, width: int, n_classes: int) -> Any:
+        from rwk.baselines.networks.capsgnn import CapsGNNNetwork
+
+        return CapsGNNNetwork(
+            width,
+            n_classes,
+            hidden=self.hidden,
+            shape=(self.layers, self.channels),
+            graph_capsules=self.graph_capsules,
+            rounds=self.rounds,
+        )

@@ -1,0 +1,199 @@
+"""The neural baselines: layers against PyG, and that they learn, forget node order and repeat themselves."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from baseline_graphs import permuted, random_graph, random_set, without
+from rwk import Graph, GraphError, GraphSet, baselines
+from rwk.baselines.fields import receptive_fields
+
+torch = pytest.importorskip("torch", reason="torch is not installed (extra: baselines)")
+
+from rwk.baselines.networks import capsgnn, dgcnn, gin  # noqa: E402
+from rwk.baselines.networks.batches import Batch, graph_tensors  # noqa: E402
+
+NEURAL = ["patchy-san", "dgcnn", "capsgnn", "gin"]
+GRAPHS = random_set(3, 10, low=5, high=9)
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Any:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def batch_of(graphs: GraphSet, width: int = 6) -> Batch:
+    x = np.random.default_rng(0).normal(size=(int(graphs.node_offsets[-1]), width))
+    return graph_tensors(graphs, x, None, "cpu").batch(np.arange(len(graphs)))
+
+
+def two_kinds(count: int) -> tuple[GraphSet, np.ndarray[Any, Any]]:
+    """Cycles and stars with random labels."""
+    rng = np.random.default_rng(1)
+    graphs = []
+    for i in range(count):
+        n = 6 + i % 5
+        star = np.array([[0, j] for j in range(1, n)])
+        ring = np.array(sorted([[j, j + 1] for j in range(n - 1)] + [[0, n - 1]]))
+        graphs.append(Graph(n, star if i % 2 else ring, node_labels=rng.integers(0, 2, n)))
+    return GraphSet.from_graphs(graphs), np.arange(count) % 2
+
+
+def test_gin_layer_agrees_with_pyg() -> None:
+    pyg = pytest.importorskip("torch_geometric.nn", reason="PyG is not installed (extra: baselines)")
+    batch = batch_of(GRAPHS)
+    layer = gin.GINLayer(6, 4).eval()
+    theirs = pyg.GINConv(layer.mlp, eps=0.0, train_eps=False)
+    wanted = theirs(batch.x, torch.stack([batch.tails, batch.heads]))
+    torch.testing.assert_close(layer(batch.x, batch), wanted)
+
+
+def test_dgcnn_layer_agrees_with_pyg() -> None:
+    pyg = pytest.importorskip("torch_geometric.nn", reason="PyG is not installed (extra: baselines)")
+    batch = batch_of(GRAPHS)
+    layer = dgcnn.DGCNNLayer(6, 4)
+    mean = pyg.SimpleConv(aggr="mean", combine_root="self_loop")
+    wanted = mean(layer.linear(batch.x), torch.stack([batch.tails, batch.heads])).tanh()
+    torch.testing.assert_close(layer(batch.x, batch), wanted)
+
+
+@pytest.mark.parametrize("k", [3, 7, 12])
+def test_sort_pooling_agrees_with_pyg(k: int) -> None:
+    pyg = pytest.importorskip("torch_geometric.nn", reason="PyG is not installed (extra: baselines)")
+    batch = batch_of(GRAPHS)
+    wanted = pyg.SortAggregation(k)(batch.x, batch.owner).reshape(batch.n_graphs, k, -1)
+    torch.testing.assert_close(dgcnn.sort_pool(batch.x, batch, k), wanted)
+
+
+def test_capsule_convolution_agrees_with_pyg() -> None:
+    pyg = pytest.importorskip("torch_geometric.nn", reason="PyG is not installed (extra: baselines)")
+    batch = batch_of(GRAPHS)
+    network = capsgnn.CapsGNNNetwork(6, 2, hidden=4, shape=(1, 2), graph_capsules=3, rounds=3)
+    torch.nn.init.zeros_(network.convolutions[0].bias)
+    theirs = pyg.GCNConv(6, 8, bias=False)
+    theirs.lin.weight.data = network.convolutions[0].weight.data
+    wanted = theirs(batch.x, torch.stack([batch.tails, batch.heads])).tanh().reshape(-1, 2, 4)
+    torch.testing.assert_close(network._node_capsules(batch), wanted)
+
+
+def test_squash_by_hand() -> None:
+    # length 5 becomes 25/26, the direction stays
+    torch.testing.assert_close(
+        capsgnn.squash(torch.tensor([[3.0, 4.0]])), torch.tensor([[0.6, 0.8]]) * 25 / 26, atol=1e-6, rtol=0
+    )
+
+
+def test_routing_by_its_definition() -> None:
+    generator = torch.Generator().manual_seed(0)
+    votes = torch.randn((7, 3, 4), generator=generator)
+    index = torch.tensor([0, 0, 0, 1, 1, 1, 1])
+    found = capsgnn.route(votes, index, 2, 3)
+    for graph in range(2):
+        mine = votes[index == graph]
+        logits = torch.zeros(len(mine), 3)
+        for _ in range(3):
+            shares = torch.exp(logits) / torch.exp(logits).sum(dim=1, keepdim=True)
+            parents = torch.stack([capsgnn.squash((shares[:, p, None] * mine[:, p]).sum(dim=0)) for p in range(3)])
+            logits = logits + torch.stack([(mine[:, p] * parents[p]).sum(dim=1) for p in range(3)], dim=1)
+        torch.testing.assert_close(found[graph], parents)
+
+
+def test_fields_follow_betweenness() -> None:
+    graph = random_graph(np.random.default_rng(5), 9, 0.4)
+    graphs = GraphSet.from_graphs([graph])
+    network = nx.Graph(graph.edges.tolist())
+    network.add_nodes_from(range(9))
+    centrality = nx.betweenness_centrality(network, normalized=False)
+    fields = receptive_fields(graphs, 9, 4).reshape(9, 4)
+    ranked = [next(v for v in row if v >= 0) for row in receptive_fields(graphs, 9, 1).reshape(9, 1).tolist()]
+    values = [centrality[v] for v in ranked]
+    assert values == sorted(values, reverse=True)
+    rank = {v: r for r, v in enumerate(ranked)}
+    for centre, row in zip(ranked, fields.tolist(), strict=True):
+        apart = nx.single_source_shortest_path_length(network, centre)
+        nearest = sorted(apart, key=lambda v: (apart[v], rank[v]))[:4]
+        assert [v for v in row if v >= 0] == sorted(nearest, key=rank.__getitem__)
+
+
+def test_fields_do_not_depend_on_the_order_of_nodes() -> None:
+    rng = np.random.default_rng(6)
+    graph = random_graph(rng, 8, 0.5, n_labels=8)
+    order = rng.permutation(8)
+    one = receptive_fields(GraphSet.from_graphs([graph]), 5, 4)
+    other = receptive_fields(GraphSet.from_graphs([graph.permuted(order)]), 5, 4)
+    np.testing.assert_array_equal(np.where(other >= 0, order[other], -1), one)
+
+
+@pytest.mark.parametrize("name", NEURAL)
+def test_overfits_a_tiny_set(name: str) -> None:
+    graphs, targets = two_kinds(10)
+    method = baselines.get(name, epochs=60, validation=0.0, learning_rate=1e-2, batch_size=10)
+    if "dropout" in method.get_params():
+        method.set_params(dropout=0.0)
+    method.fit(graphs, targets)
+    assert (method.predict(graphs) == targets).all()
+
+
+@pytest.mark.parametrize("name", NEURAL)
+def test_node_permutation(name: str) -> None:
+    rng = np.random.default_rng(7)
+    # many labels: PATCHY-SAN's order of nodes is unique where colours are
+    graphs = GraphSet.from_graphs([random_graph(rng, 7, 0.5, n_labels=40) for _ in range(8)])
+    method = baselines.get(name, epochs=2, validation=0.0).fit(graphs, np.arange(8) % 2)
+    np.testing.assert_allclose(method.predict_proba(permuted(graphs)), method.predict_proba(graphs), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", NEURAL)
+def test_same_seed_same_network(name: str) -> None:
+    graphs, targets = two_kinds(12)
+    state = torch.random.get_rng_state()
+    first, second = (baselines.get(name, epochs=3, validation=0.25).fit(graphs, targets) for _ in range(2))
+    np.testing.assert_array_equal(first.predict_proba(graphs), second.predict_proba(graphs))
+    other = baselines.get(name, epochs=3, validation=0.25, random_state=1).fit(graphs, targets)
+    assert not np.array_equal(first.predict_proba(graphs), other.predict_proba(graphs))
+    assert torch.equal(state, torch.random.get_rng_state()), "the caller's random state was touched"
+
+
+@pytest.mark.parametrize("name", NEURAL)
+@pytest.mark.parametrize("fields", [(), ("node_labels",), ("node_attributes",), ("node_labels", "node_attributes")])
+def test_runs_on_labels_attributes_or_neither(name: str, fields: tuple[str, ...]) -> None:
+    graphs = without(GRAPHS, *fields)
+    targets = np.array(["a", "b"] * 5)
+    method = baselines.get(name, epochs=2, validation=0.2).fit(graphs, targets)
+    assert 1 <= method.epoch_ <= 2
+    assert 0.0 <= method.validation_score_ <= 1.0
+    proba = method.predict_proba(graphs[:3])
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-5)
+    assert set(method.predict(graphs)) <= {"a", "b"}
+
+
+@pytest.mark.parametrize("name", NEURAL)
+def test_unseen_labels_and_lonely_nodes(name: str) -> None:
+    graphs, targets = two_kinds(8)
+    method = baselines.get(name, epochs=1, validation=0.0).fit(graphs, targets)
+    lonely = [Graph(n, np.empty((0, 2), np.int64), node_labels=np.full(n, 99)) for n in (1, 3)]
+    assert np.isfinite(method.predict_proba(GraphSet.from_graphs(lonely))).all()
+
+
+def test_wrong_number_of_classes() -> None:
+    graphs, targets = two_kinds(8)
+    with pytest.raises(ValueError, match="7 classes were given for 8 graphs"):
+        baselines.get("gin").fit(graphs, targets[:7])
+    method = baselines.get("gin", epochs=1).fit(graphs, targets)
+    with pytest.raises(GraphError, match="attributes"):
+        method.predict(GRAPHS)
+
+
+def test_missing_torch_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    graphs, targets = two_kinds(4)
+    with pytest.raises(ImportError, match=r"GIN needs torch; install it with: pip install 'rwk\[baselines\]'"):
+        baselines.get("gin").fit(graphs, targets)
