@@ -34,23 +34,23 @@ def sinkhorn_plan(g: Any, mu: Any, nu: Any, lam: float, rounds: int, plan: Any) 
         inverse = g.dtype.type(1.0 / lam)
         for p in range(len(costs)):
             flat_plan[p] = exp_of((low - costs[p]) * inverse)
-        _scale_plain(plan, mu, nu, rounds)
+        _plan_of_kernel(plan, mu, nu, rounds)
     elif spread <= PLAIN_SPREAD_64:  # too wide for float32: these rounds run in float64
         wide = np.empty((n, m))
         flat_wide = wide.ravel()
         for p in range(len(costs)):
             flat_wide[p] = exp_of(np.float64(low - costs[p]) / lam)
-        _scale_plain(wide, mu, nu, rounds)
+        _plan_of_kernel(wide, mu, nu, rounds)
         for p in range(len(costs)):
             flat_plan[p] = flat_wide[p]
     else:
         _scale_logarithms(g, mu, nu, lam, rounds, plan)
-    round_to_marginals(plan, mu, nu)
+        round_to_marginals(plan, mu, nu)
 
 
 @compiled
-def _scale_plain(kernel: Any, mu: Any, nu: Any, rounds: int) -> None:
-    """Overwrite a kernel K by diag(u) K diag(v).
+def _plan_of_kernel(kernel: Any, mu: Any, nu: Any, rounds: int) -> None:
+    """Overwrite a kernel K by diag(u) K diag(v), rounded to its marginals.
 
     One pass over K serves a round: as soon as the u of four rows are known, they are added to the sums K^T u that
     the next round's v divides by.
@@ -91,9 +91,23 @@ def _scale_plain(kernel: Any, mu: Any, nu: Any, rounds: int) -> None:
             for k in range(m):
                 sums[k] += s * kernel[i, k]
             i += 1
+    # Rounding: rows are exact after the last u, and columns carry v K^T u, so only columns are shrunk.
+    missing_columns = np.empty(m)
+    for k in range(m):
+        carried = v[k] * sums[k]
+        if carried > nu[k]:
+            v[k] *= nu[k] / carried
+            carried = nu[k]
+        missing_columns[k] = nu[k] - carried
+    missing_rows = np.empty(n)
     for i in range(n):
         for k in range(m):
             kernel[i, k] = u[i] * kernel[i, k] * v[k]
+        total = 0.0
+        for k in range(m):  # apart from the stores: the order of the sum must not depend on where the arrays lie
+            total += kernel[i, k]
+        missing_rows[i] = max(mu[i] - total, 0.0)
+    _add_missing(kernel, missing_rows, missing_columns)
 
 
 @compiled
@@ -147,7 +161,6 @@ def round_to_marginals(plan: Any, mu: Any, nu: Any) -> None:
             columns[k] += plan[i, k]
     for k in range(m):
         columns[k] = nu[k] / columns[k] if columns[k] > nu[k] else 1.0
-    missing = 0.0
     for i in range(n):
         total = 0.0
         for k in range(m):
@@ -156,11 +169,19 @@ def round_to_marginals(plan: Any, mu: Any, nu: Any) -> None:
         for k in range(m):  # apart from the stores: the order of the sum must not depend on where the arrays lie
             total += plan[i, k]
         missing_rows[i] = max(mu[i] - total, 0.0)
-        missing += missing_rows[i]
+    for k in range(m):
+        missing_columns[k] = max(nu[k] - missing_columns[k], 0.0)
+    _add_missing(plan, missing_rows, missing_columns)
+
+
+@compiled
+def _add_missing(plan: Any, missing_rows: Any, missing_columns: Any) -> None:
+    """Spread missing mass as the rank-one plan e_r e_c^T / |e_r|."""
+    n, m = plan.shape
+    missing = missing_rows.sum()
     if missing <= 0.0:
         return
-    for k in range(m):
-        missing_columns[k] = max(nu[k] - missing_columns[k], 0.0) / missing
     for i in range(n):
+        share = missing_rows[i] / missing
         for k in range(m):
-            plan[i, k] += missing_rows[i] * missing_columns[k]
+            plan[i, k] += share * missing_columns[k]
