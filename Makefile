@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # numba keeps compiled code here, so that a clean checkout compiles once
 export NUMBA_CACHE_DIR ?= $(CURDIR)/$(VENV)/numba
 
-.PHONY: demo test lint bench docs browser clean
+.PHONY: demo test lint bench docs images browser clean
 
 demo: $(VENV)/.demo ## the main job on MUTAG; results under out/
 	RWK_DATA="$(CURDIR)/$(VENV)/data" $(BIN)/rwk demo --output out
@@ -25,7 +25,10 @@ bench: $(VENV)/.dev ## all contenders side by side, one thread each
 	$(BIN)/rwk bench
 
 docs: $(VENV)/.dev ## the documentation, under site/; a warning is an error
-	$(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+images: $(VENV)/.dev ## the pictures of the documentation, under docs/images/
+	$(BIN)/python docs/draw.py
 
 browser: ## Chromium for the end-to-end test of the explorer (Debian and its relatives)
 	@command -v chromedriver >/dev/null || { \

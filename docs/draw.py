@@ -1,0 +1,79 @@
+"""Draws the pictures of the documentation: `make images` (the explorer's needs Chromium, `make browser`)."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+
+import rwk
+from rwk.datasets.planted import planted_motif
+from rwk.explain import explain
+from rwk.report import plot_alignment, plot_explanation, plot_kernel, plot_map
+
+HERE = Path(__file__).parent / "images"
+
+
+def main() -> None:
+    HERE.mkdir(exist_ok=True)
+    graphs = rwk.load_dataset("MUTAG")
+    kernel = rwk.RWKernel(eta=2.0)
+    K = kernel.fit_transform(graphs)
+    save(plot_kernel(K, graphs.targets), "kernel")
+    save(plot_map(-np.log(K), graphs.targets), "map")
+    title = "MUTAG: graph 0 and graph 1"
+    save(plot_alignment(graphs[0], graphs[1], kernel.align(graphs[0], graphs[1]), title=title), "alignment")
+    draw_explanation()
+    draw_explorer(graphs)
+
+
+def draw_explanation() -> None:
+    graphs, _ = planted_motif(40)
+    kernel = rwk.RWKernel()
+    classifier = rwk.IndefiniteSVC(C=100.0).fit(kernel.fit_transform(graphs), graphs.targets)
+    held_out, motif = planted_motif(2, random_state=7)
+    why = explain(kernel, classifier, graphs, held_out[1])
+    save(plot_explanation(why, n_alignments=1, marked=motif[1])[0], "explanation")
+
+
+def draw_explorer(graphs: rwk.GraphSet) -> None:
+    if not shutil.which("chromedriver"):
+        print("explorer.png is left as it is: no chromedriver here, `make browser` installs it")
+        return
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+    from werkzeug.serving import make_server
+
+    from rwk.explore.server import make_app
+    from rwk.explore.state import Explorer
+
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    explorer = Explorer(graphs)
+    explorer.warm_up()
+    server = make_server("127.0.0.1", 0, make_app(explorer).server, threaded=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or shutil.which("google-chrome")
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1440,1150"):
+        options.add_argument(argument)
+    browser = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    browser.get(f"http://127.0.0.1:{server.server_port}/")
+    time.sleep(3)
+    browser.find_element("id", "search").send_keys("17\n")
+    time.sleep(2)
+    browser.save_screenshot(str(HERE / "explorer.png"))
+    browser.quit()
+    server.shutdown()
+
+
+def save(ax: object, name: str) -> None:
+    ax.figure.savefig(HERE / f"{name}.png", dpi=110, facecolor="white")
+    print(HERE / f"{name}.png")
+
+
+if __name__ == "__main__":
+    main()

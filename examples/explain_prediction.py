@@ -1,0 +1,28 @@
+"""Why was this graph put into its class? On data with a planted answer, the answer is found.
+
+python examples/explain_prediction.py [picture.png]
+"""
+
+import sys
+
+import numpy as np
+
+from rwk import IndefiniteSVC, RWKernel
+from rwk.datasets.planted import MOTIF_SIZE, planted_motif
+from rwk.explain import explain
+
+graphs, motifs = planted_motif(31)
+train = np.arange(30)
+kernel = RWKernel()
+classifier = IndefiniteSVC(C=100.0).fit(kernel.fit_transform(graphs[train]), graphs.targets[train])
+
+# graphs of class 1 carry the motif; this one was never seen
+held_out, motif = planted_motif(2, random_state=7)
+why = explain(kernel, classifier, graphs[train], held_out[1])
+print(why)
+print("nodes that matter most:", sorted(why.top_nodes(MOTIF_SIZE)))
+print("nodes of the motif:    ", motif[1].tolist())
+if len(sys.argv) > 1:
+    from rwk.report import plot_explanation
+
+    plot_explanation(why, marked=motif[1])[0].figure.savefig(sys.argv[1], dpi=150)

@@ -1,0 +1,29 @@
+"""From your own networkx graphs to a classifier.
+
+python examples/own_graphs.py
+"""
+
+import networkx as nx
+import numpy as np
+
+import rwk
+
+# 1. Graphs of two kinds: rings and trees, some nodes coloured.
+rng = np.random.default_rng(0)
+graphs, kinds = [], []
+for i in range(40):
+    n = int(rng.integers(8, 15))
+    graph = nx.cycle_graph(n) if i % 2 else nx.random_labeled_tree(n, seed=i)
+    nx.set_node_attributes(graph, {node: "red" if rng.random() < 0.3 else "grey" for node in graph}, "colour")
+    graphs.append(graph)
+    kinds.append("ring" if i % 2 else "tree")
+
+# 2. One set, with the name of the attribute that holds the labels.
+data = rwk.as_graphs(graphs, targets=kinds, node_label="colour")
+print(data)
+
+# 3. A classifier that chooses its settings by folds of the training graphs.
+train, test = np.arange(30), np.arange(30, 40)
+classifier = rwk.RWKClassifier(grid="quick", n_inner=3).fit(data[train], data.targets[train])
+print("chosen:", classifier.choice_)
+print("accuracy on graphs never seen:", classifier.score(data[test], data.targets[test]))
