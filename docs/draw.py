@@ -58,7 +58,13 @@ def draw_explorer(graphs: rwk.GraphSet) -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium") or shutil.which("google-chrome")
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1440,1150"):
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        "--hide-scrollbars",
+        "--window-size=1440,1240",
+    ):
         options.add_argument(argument)
     browser = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
     browser.get(f"http://127.0.0.1:{server.server_port}/")
