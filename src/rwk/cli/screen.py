@@ -74,7 +74,7 @@ def duration(seconds: float) -> str:
     """A time a person reads at a glance.
 
     >>> duration(0.4), duration(75), duration(7300)
-    ('under a second', '1 min 15 s', '2 h 2 min')
+    ('under a second', '1 min 15 s', '2 h 1 min')
     """
     if seconds < 1:
         return "under a second"
