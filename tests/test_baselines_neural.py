@@ -145,8 +145,8 @@ def test_overfits_a_tiny_set(name: str) -> None:
 @pytest.mark.parametrize("name", NEURAL)
 def test_node_permutation(name: str) -> None:
     rng = np.random.default_rng(7)
-    # many labels: PATCHY-SAN's order of nodes is unique where colours are
-    graphs = GraphSet.from_graphs([random_graph(rng, 7, 0.5, n_labels=40) for _ in range(8)])
+    # attributes make the order of nodes unique that PATCHY-SAN reads them in
+    graphs = GraphSet.from_graphs([random_graph(rng, 7, 0.5) for _ in range(8)])
     method = baselines.get(name, epochs=2, validation=0.0).fit(graphs, np.arange(8) % 2)
     np.testing.assert_allclose(method.predict_proba(permuted(graphs)), method.predict_proba(graphs), atol=1e-5)
 
@@ -168,7 +168,7 @@ def test_runs_on_labels_attributes_or_neither(name: str, fields: tuple[str, ...]
     graphs = without(GRAPHS, *fields)
     targets = np.array(["a", "b"] * 5)
     method = baselines.get(name, epochs=2, validation=0.2).fit(graphs, targets)
-    assert 1 <= method.epoch_ <= 2
+    assert 1 <= method.chosen_["epoch"] <= 2
     assert 0.0 <= method.validation_score_ <= 1.0
     proba = method.predict_proba(graphs[:3])
     np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-5)
@@ -181,6 +181,20 @@ def test_unseen_labels_and_lonely_nodes(name: str) -> None:
     method = baselines.get(name, epochs=1, validation=0.0).fit(graphs, targets)
     lonely = [Graph(n, np.empty((0, 2), np.int64), node_labels=np.full(n, 99)) for n in (1, 3)]
     assert np.isfinite(method.predict_proba(GraphSet.from_graphs(lonely))).all()
+
+
+@pytest.mark.parametrize("name", ["gin", "dgcnn", "capsgnn"])
+def test_the_grid_is_searched_unless_a_value_is_given(name: str) -> None:
+    graphs, targets = two_kinds(12)
+    method = baselines.get(name, epochs=2, validation=0.25).fit(graphs, targets)
+    ((parameter, values),) = method.grid.items()
+    assert method.chosen_[parameter] in values
+    scores = []
+    for value in values:
+        one = baselines.get(name, epochs=2, validation=0.25, **{parameter: value}).fit(graphs, targets)
+        assert one.chosen_[parameter] == value
+        scores.append((one.validation_score_, -one.validation_loss_))
+    assert (method.validation_score_, -method.validation_loss_) == max(scores)
 
 
 def test_wrong_number_of_classes() -> None:

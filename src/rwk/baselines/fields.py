@@ -17,8 +17,8 @@ ROUNDING: Final = 9
 def receptive_fields(graphs: GraphSet, n_fields: int, k: int) -> IntArray:
     """Nodes of the fields, shape (graphs, n_fields · k), numbered inside each graph, −1 where a graph has too few.
 
-    Nodes are ranked by betweenness, then by colour. The first `n_fields` nodes have a field each: the k nodes
-    nearest to it, itself included, by distance and then rank, listed by rank.
+    Nodes are ranked by betweenness, then by colour, then by attributes. The first `n_fields` nodes have a field each:
+    the k nodes nearest to it, itself included, by distance and then rank, listed by rank.
 
     >>> from rwk.graphs import Graph
     >>> star = GraphSet.from_graphs([Graph(4, np.array([[0, 1], [0, 2], [0, 3]]))])
@@ -32,7 +32,8 @@ def receptive_fields(graphs: GraphSet, n_fields: int, k: int) -> IntArray:
         adjacency.sort_indices()
         first, neighbours = adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int64)
         mine = colours[graphs.node_offsets[i] : graphs.node_offsets[i + 1]]
-        order = np.lexsort((mine, -_betweenness(first, neighbours).round(ROUNDING)))
+        values = () if graph.node_attributes is None else tuple(graph.node_attributes.T)
+        order = np.lexsort((*values, mine, -_betweenness(first, neighbours).round(ROUNDING)))
         _fill(first, neighbours, order, fields[i], k)
     return fields
 

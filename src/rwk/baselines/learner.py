@@ -7,11 +7,12 @@ one that is kept. torch is imported when a network is built, not before.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.model_selection import ParameterGrid, StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
 from rwk.baselines.base import GraphClassifier
@@ -21,10 +22,11 @@ from rwk.machines import encode_classes
 
 
 class NeuralClassifier(GraphClassifier):
-    """A network trained on graphs; `validation` is the share of graphs set aside to choose the epoch (0: the last).
+    """A network trained on graphs; `validation` is the share of graphs set aside to choose by (0: none).
 
-    Learned: `classes_`, `network_`, `epoch_` (the one kept), `validation_score_` (accuracy, NaN without validation)
-    and `validation_loss_`.
+    Chosen are the epoch (without validation: the last) and every parameter of the grid that is None (without
+    validation: the grid's first value). Learned: `classes_`, `network_`, `chosen_` (parameters and "epoch"),
+    `validation_score_` (accuracy, NaN without validation) and `validation_loss_`.
     """
 
     accepts: ClassVar[tuple[str, ...]] = ("labels", "attributes", "structure")
@@ -35,7 +37,7 @@ class NeuralClassifier(GraphClassifier):
     epochs: int
     patience: int
     batch_size: int
-    learning_rate: float
+    learning_rate: float | None
     validation: float
     random_state: int
     device: str
@@ -48,22 +50,17 @@ class NeuralClassifier(GraphClassifier):
         if len(codes) != len(graphs):
             raise ValueError(f"{len(codes)} classes were given for {len(graphs)} graphs; give one for each")
         self._learn(graphs)
-        options = training.TrainingOptions(
-            optimizer=self.optimizer,
-            learning_rate=self.learning_rate,
-            halve_every=self.halve_every,
-            epochs=self.epochs,
-            patience=self.patience,
-            batch_size=self.batch_size,
-            seed=self.random_state,
-        )
         tensors = batches.graph_tensors(graphs, self._inputs(graphs), self._fields(graphs), self.device)
-        width = tensors.x.shape[1]
-        trained = training.train(
-            lambda: self._network(width, len(self.classes_)), tensors, codes, self._split(codes), options
-        )
-        self.network_, self.epoch_ = trained.network, trained.epoch
-        self.validation_score_, self.validation_loss_ = trained.score, trained.loss
+        split = self._split(codes)
+        best: Any = None
+        for candidate in self._candidates(len(split[1]) > 0):
+            self.chosen_ = candidate
+            make = functools.partial(self._network, tensors.x.shape[1], len(self.classes_))
+            trained = training.train(make, tensors, codes, split, self._options(training))
+            if best is None or (trained.score, -trained.loss) > (best[0].score, -best[0].loss):
+                best = trained, {**candidate, "epoch": trained.epoch}
+        trained, self.chosen_ = best
+        self.network_, self.validation_score_, self.validation_loss_ = trained.network, trained.score, trained.loss
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -92,6 +89,24 @@ class NeuralClassifier(GraphClassifier):
         if self.labels_ is None:
             return vectors
         return np.concatenate([one_hot(labels_or_degrees(graphs), self.labels_), vectors], axis=1)
+
+    def _candidates(self, validated: bool) -> list[dict[str, Any]]:
+        """The values to try for the parameters of the grid."""
+        given = {name: getattr(self, name) for name in self.grid}
+        values = {name: self.grid[name] if given[name] is None else (given[name],) for name in self.grid}
+        candidates = [dict(one) for one in ParameterGrid(values)]
+        return candidates if validated else candidates[:1]
+
+    def _options(self, training: Any) -> Any:
+        return training.TrainingOptions(
+            optimizer=self.optimizer,
+            learning_rate=self.chosen_.get("learning_rate", self.learning_rate),
+            halve_every=self.halve_every,
+            epochs=self.epochs,
+            patience=self.patience,
+            batch_size=self.batch_size,
+            seed=self.random_state,
+        )
 
     def _split(self, codes: IntArray) -> tuple[IntArray, IntArray]:
         """Graphs to learn from and graphs set aside."""

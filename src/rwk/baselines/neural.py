@@ -1,4 +1,7 @@
-"""The four neural baselines, as classifiers of graphs. Their layers are in `networks`."""
+"""The four neural baselines, as classifiers of graphs. Their layers are in `networks`.
+
+A parameter that is None is chosen among the values of the method's grid.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from rwk.graphs import GraphSet, IntArray
 class GIN(NeuralClassifier):
     """Graph isomorphism network.
 
-    >>> GIN(hidden=64).get_params()["layers"]
+    >>> GIN(hidden=64).layers
     5
     """
 
@@ -28,7 +31,7 @@ class GIN(NeuralClassifier):
     def __init__(
         self,
         *,
-        hidden: int = 32,
+        hidden: int | None = None,
         layers: int = 5,
         dropout: float = 0.5,
         learning_rate: float = 0.01,
@@ -53,7 +56,8 @@ class GIN(NeuralClassifier):
     def _network(self, width: int, n_classes: int) -> Any:
         from rwk.baselines.networks.gin import GINNetwork
 
-        return GINNetwork(width, n_classes, hidden=self.hidden, layers=self.layers, dropout=self.dropout)
+        hidden = self.chosen_["hidden"]
+        return GINNetwork(width, n_classes, hidden=hidden, layers=self.layers, dropout=self.dropout)
 
 
 class DGCNN(NeuralClassifier):
@@ -76,7 +80,7 @@ class DGCNN(NeuralClassifier):
         hidden: int = 32,
         share: float = 0.6,
         dropout: float = 0.5,
-        learning_rate: float = 1e-4,
+        learning_rate: float | None = None,
         batch_size: int = 32,
         epochs: int = 200,
         patience: int = 50,
@@ -167,7 +171,7 @@ class CapsGNN(NeuralClassifier):
     def __init__(
         self,
         *,
-        hidden: int = 8,
+        hidden: int | None = None,
         layers: int = 5,
         channels: int = 2,
         graph_capsules: int = 16,
@@ -199,7 +203,7 @@ class CapsGNN(NeuralClassifier):
         return CapsGNNNetwork(
             width,
             n_classes,
-            hidden=self.hidden,
+            hidden=self.chosen_["hidden"],
             shape=(self.layers, self.channels),
             graph_capsules=self.graph_capsules,
             rounds=self.rounds,
