@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from rwk import __version__
+from rwk.cli.bench import bench
 from rwk.cli.options import with_parameters
 from rwk.cli.reproduce import classify_baselines, reproduce, variant_of
 from rwk.cli.screen import console, duration, errors, figures_of, progress_bar, say_cost
@@ -165,6 +166,7 @@ def demo(
 
 
 app.command()(reproduce)
+app.command()(bench)
 
 
 def _classify(graphs: Any, parameters: Parameters, output: Path, *, grid: str, repeats: int, splits: int) -> Any:

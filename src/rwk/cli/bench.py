@@ -1,0 +1,111 @@
+"""`rwk bench`: timings side by side, as a table and a record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from rwk.cli.screen import console, errors
+
+
+def bench(
+    datasets: Annotated[str, typer.Option(help="Datasets to take pairs from.")] = "MUTAG,ENZYMES,COX2",
+    pairs: Annotated[int, typer.Option(help="Pairs of each dataset.", min=2)] = 200,
+    backend: Annotated[str, typer.Option(help="cpu or gpu.")] = "cpu",
+    scaling: Annotated[bool, typer.Option("--scaling", help="How cost grows with nodes and graphs instead.")] = False,
+    whole: Annotated[bool, typer.Option("--whole", help="NCI1 and DD: representation, memory, a Gram.")] = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Record to write.")] = None,
+) -> None:
+    """Time the solver beside POT, WWL and NumPy: same pairs, one process, one thread each."""
+    from rwk.files import check_writable, write_json
+    from rwk.runs import machine_record
+
+    if backend not in ("cpu", "gpu"):
+        raise ValueError(f"backend={backend!r} can't be timed; it is cpu or gpu")
+    name = "bench-gpu" if backend == "gpu" else "scaling" if scaling else "whole" if whole else "bench-cpu"
+    output = output or Path("out") / f"{name}.json"
+    check_writable(output)
+    if backend == "gpu":
+        found = _gpu()
+    elif scaling:
+        found = _scaling()
+    elif whole:
+        found = _whole()
+    else:
+        found = _cpu(datasets.split(","), pairs)
+    write_json(output, {"kind": f"rwk {name}", **found, "made_with": machine_record()})
+    console.print(f"record: {output}", highlight=False, soft_wrap=True)
+
+
+def _cpu(datasets: list[str], pairs: int) -> dict[str, Any]:
+    from rwk.bench.cpu import compare, threads
+    from rwk.bench.growth import startup
+
+    rows = []
+    for name in datasets:
+        errors.print(f"{name} …")
+        rows.append(compare(name, n_pairs=pairs))
+    console.print(_times(rows))
+    console.print(_steps(rows))
+    found: dict[str, Any] = {"datasets": rows, "start-up": startup(), "threads": threads()}
+    console.print(
+        f"two threads {found['threads']['ratio']:.2f}x one; "
+        + ", ".join(f"{what} {seconds:.2f} s" for what, seconds in found["start-up"].items()),
+        highlight=False,
+    )
+    return found
+
+
+def _times(rows: list[dict[str, Any]]) -> Table:
+    table = Table(title="microseconds a pair (how many times rwk float64 is faster)", title_justify="left")
+    table.add_column("")
+    for row in rows:
+        table.add_column(row["dataset"], justify="right")
+    for contender in rows[0]["microseconds"]:
+        cells = []
+        for row in rows:
+            ratio = row["faster than"].get(contender)
+            cells.append(f"{row['microseconds'][contender]:,.0f}" + (f" ({ratio:.1f}x)" if ratio else ""))
+        table.add_row(contender, *cells)
+    for title, key in (("GFLOP/s", "GFLOP/s"), ("iterations", "mean iterations")):
+        table.add_row(title, *(f"{row[key]:.1f}" for row in rows))
+    table.add_row("GEMM peak GFLOP/s", *(f"{row['GEMM peak GFLOP/s']['float64']:.1f}" for row in rows))
+    table.add_row("float32 off by", *(f"{row['float32 relative difference']:.1e}" for row in rows))
+    return table
+
+
+def _steps(rows: list[dict[str, Any]]) -> Table:
+    table = Table(title="microseconds of a step", title_justify="left")
+    table.add_column("")
+    for row in rows:
+        table.add_column(row["dataset"], justify="right")
+    for step in rows[0]["steps"]:
+        table.add_row(step, *(f"{row['steps'][step]:.2f}" for row in rows))
+    return table
+
+
+def _scaling() -> dict[str, Any]:
+    from rwk.bench.growth import by_graphs, by_nodes
+
+    nodes, graphs = by_nodes(), by_graphs()
+    console.print(f"time of a pair grows as n^{nodes['exponent']:.2f}, of a matrix as N^{graphs['exponent']:.2f}")
+    return {"nodes": nodes, "graphs": graphs}
+
+
+def _whole() -> dict[str, Any]:
+    from rwk.bench.whole import large_pair, nci1, representation
+
+    found = {"representation": representation(), "NCI1": nci1(), "largest pair of DD": large_pair()}
+    for part, figures in found.items():
+        console.print(f"{part}: {figures}", highlight=False, soft_wrap=True)
+    return found
+
+
+def _gpu() -> dict[str, Any]:
+    from rwk.bench.gpu import run
+
+    found: dict[str, Any] = run()
+    return found
