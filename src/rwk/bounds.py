@@ -42,21 +42,27 @@ class Signatures(NamedTuple):
 
 def signatures(measures: GraphMeasures) -> Signatures:
     """Means and quantiles of every graph."""
-    node_graph = np.repeat(np.arange(measures.n_graphs), measures.sizes)
-    column_graph = np.repeat(np.arange(measures.n_graphs), np.diff(measures.column_offsets))
-    entry_column = np.repeat(np.arange(len(column_graph)), np.diff(measures.entry_offsets))
-    entry_node = measures.offsets[column_graph[entry_column]] + measures.entry_rows
-    mass = measures.entry_values * measures.weights[entry_node]
+    feature_means, column_means, column_graph = means(measures)
     return Signatures(
         measures=measures,
-        node_graph=node_graph,
-        feature_means=_means(measures.features, measures),
-        column_means=np.bincount(entry_column, mass, minlength=len(column_graph)).astype(np.float64),
+        node_graph=np.repeat(np.arange(measures.n_graphs), measures.sizes),
+        feature_means=feature_means,
+        column_means=column_means,
         column_graph=column_graph,
         embedding_means=_means(measures.embedding, measures),
         embedding_quantiles=_embedding_quantiles(measures),
         structure_quantiles=_structure_quantiles(measures),
     )
+
+
+def means(measures: GraphMeasures) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Mean feature vector of each graph: its dense part (N, d), that of each sparse column, and whose column it is."""
+    column_graph = np.repeat(np.arange(measures.n_graphs), np.diff(measures.column_offsets))
+    entry_column = np.repeat(np.arange(len(column_graph)), np.diff(measures.entry_offsets))
+    entry_node = measures.offsets[column_graph[entry_column]] + measures.entry_rows
+    mass = measures.entry_values * measures.weights[entry_node]
+    column_means = np.bincount(entry_column, mass, minlength=len(column_graph)).astype(np.float64)
+    return _means(measures.features, measures), column_means, column_graph
 
 
 def lower_bounds(query: Signatures, graphs: Signatures, weights: CostWeights) -> FloatArray:

@@ -7,38 +7,51 @@ V^T between m landmarks and K_Nm between all graphs and the landmarks,
 
 Eigenvalues of either sign count by their size. A linear SVM on Phi forgets the signs: its kernel is Phi Phi^T, the
 Nystroem approximation of the flip kernel (negative eigenvalues replaced by their absolute values).
+
+Where most graphs are about equally far apart (labelled molecules), few landmarks see little of what tells neighbours
+apart. The mean feature vectors of the graphs, whose distance bounds RW from below, see it and cost no solves; side by
+side with Phi they keep the accuracy.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
+from rwk.bounds import means
 from rwk.convert import as_graphs
 from rwk.gram.blocks import cut
 from rwk.gram.matrix import column_discrepancy, self_discrepancy
 from rwk.graphs import FloatArray, IntArray
 from rwk.kernel import RWKernel
 from rwk.parameters import Parameters
+from rwk.represent import represent
 from rwk.transport.problem import GraphMeasures
 
 SELECTIONS: Final = ("k-means++", "leverage", "uniform")
 ROUNDS: Final = 20  # in which k-means++ draws landmarks, each round seeing the ones before
 ROWS_AT_ONCE: Final = 2048
+HASHED: Final = 2**16  # columns of the mean feature vectors
 RIDGE: Final = 1e-3  # of leverage scores, relative to the largest eigenvalue
 
 
 class RWFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Graphs as vectors whose inner products approximate the (flipped) RW kernel.
+    """Graphs as vectors for linear models: the Nystroem map of the RW kernel, and mean feature vectors beside it.
 
     `kernel` is an `RWKernel` with the parameters to use. `selection` says how landmarks are drawn from the fitted
     graphs: "k-means++" (far from those drawn), "leverage" (half uniformly, half by leverage scores from these) or
-    "uniform". Eigenvalues whose size is below `tol` times the largest are left out. Learned: `landmarks_` (numbers of
+    "uniform". Eigenvalues whose size is below `tol` times the largest are left out. With `barycentres` the result is a
+    sparse matrix of two blocks of like weight: the Nystroem features, centred, and the graphs' mean feature vectors,
+    hashed to 2^16 columns; without, it is the Nystroem features as they are (a linear SVM then has the flip kernel).
+    Learned: `landmarks_` (numbers of
     the fitted graphs), `kernel_` (fitted, with the landmarks for columns), `map_`, `signature_` (signs of the kept
     eigenvalues), `n_solved_` (pairs the fit took).
 
@@ -55,12 +68,14 @@ class RWFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         *,
         kernel: RWKernel | None = None,
         selection: str = "k-means++",
+        barycentres: bool = True,
         tol: float = 1e-3,
         random_state: int | None = 0,
     ) -> None:
         self.n_landmarks = n_landmarks
         self.kernel = kernel
         self.selection = selection
+        self.barycentres = barycentres
         self.tol = tol
         self.random_state = random_state
 
@@ -69,36 +84,57 @@ class RWFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self._fit(X)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> FloatArray:
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit, and the features of the fitted graphs, which cost no further solves."""
-        return np.asarray(self._fit(X) @ self.map_)
+        features, measures = self._fit(X)
+        return self._beside(features, measures) if self.barycentres else features
 
-    def transform(self, X: Any) -> FloatArray:
-        """Features of graphs, shape (len(X), rank): one solve a landmark and graph."""
+    def transform(self, X: Any) -> Any:
+        """Features of graphs, one row each: one solve a landmark and graph."""
         check_is_fitted(self, "map_")
         graphs = as_graphs(X)
-        parts = [graphs[start : start + ROWS_AT_ONCE] for start in range(0, len(graphs), ROWS_AT_ONCE)]
-        return np.concatenate([self.kernel_.transform(part) @ self.map_ for part in parts])
+        settings = Parameters.of(self.kernel_.get_params(deep=False))
+        parts: list[Any] = []
+        for start in range(0, len(graphs), ROWS_AT_ONCE):
+            part = graphs[start : start + ROWS_AT_ONCE]
+            features = self.kernel_.transform(part) @ self.map_
+            if self.barycentres:
+                features = self._beside(features, represent(part, settings, scale=self.kernel_.scale_)[0])
+            parts.append(features)
+        return sparse.csr_matrix(sparse.vstack(parts)) if self.barycentres else np.concatenate(parts)
 
-    def _fit(self, X: Any) -> FloatArray:
-        """Learn everything; returns the kernel of the fitted graphs with the landmarks."""
+    def _beside(self, features: FloatArray, measures: GraphMeasures) -> Any:
+        """Nystroem features, centred and of mean norm 1 on the fitted graphs, beside unit mean feature vectors."""
+        left = sparse.csr_matrix((features - self.centre_) / self.spread_)
+        return sparse.csr_matrix(sparse.hstack([left, hashed_barycentres(measures)]))
+
+    def _fit(self, X: Any) -> tuple[FloatArray, GraphMeasures]:
+        """Learn everything; returns the Nystroem features of the fitted graphs, and their measures."""
         self._check()
         kernel: RWKernel = clone(self.kernel) if self.kernel is not None else RWKernel()
         kernel.fit(X)
         settings = Parameters.of(kernel.get_params(deep=False))
         m = min(int(self.n_landmarks), kernel.n_graphs_)
-        drawing = _Drawing(kernel.measures_, settings, np.random.default_rng(self.random_state))
+        raw = replace(settings, debias=False)
+        own = self_discrepancy(kernel.measures_, raw) if settings.debias else None
+        drawing = Drawing(
+            lambda chosen: column_discrepancy(kernel.measures_, chosen, raw),
+            kernel.n_graphs_,
+            own=own,
+            eta=settings.eta,
+            random_state=self.random_state,
+        )
         self.landmarks_ = drawing.draw(self.selection, m)
-        self.n_solved_ = drawing.n_solved
+        self.n_solved_ = drawing.columns.size + (0 if own is None else len(own))
         columns = np.exp(-settings.eta * drawing.discrepancy())
-        square = columns[self.landmarks_]
-        values, vectors = np.linalg.eigh(0.5 * (square + square.T))
-        kept = np.abs(values) > self.tol * np.abs(values).max()
-        self.eigenvalues_, self.signature_ = values[kept], np.sign(values[kept])
-        self.map_ = vectors[:, kept] / np.sqrt(np.abs(values[kept]))
-        kernel.measures_, kernel.n_graphs_ = cut(kernel.measures_, self.landmarks_), m
+        self.map_, self.signature_ = nystroem_map(columns[self.landmarks_], self.tol)
+        features = columns @ self.map_
+        self.centre_ = features.mean(axis=0)
+        self.spread_ = float(np.sqrt(((features - self.centre_) ** 2).sum(axis=1).mean())) or 1.0
+        measures = kernel.measures_
+        kernel.measures_, kernel.n_graphs_ = cut(measures, self.landmarks_), m
         self.kernel_ = kernel
-        return columns
+        return features, measures
 
     def _check(self) -> None:
         if int(self.n_landmarks) != self.n_landmarks or self.n_landmarks < 1:
@@ -110,30 +146,59 @@ class RWFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.map_.shape[1])
+        hashed = HASHED + self.kernel_.measures_.features.shape[1] if self.barycentres else 0
+        return int(self.map_.shape[1]) + hashed
 
 
-class _Drawing:
-    """Landmarks as they are drawn, with the column of discrepancies each of them costs."""
+def nystroem_map(square: FloatArray, tol: float) -> tuple[FloatArray, FloatArray]:
+    """V |lam|^(-1/2) of the kernel between landmarks, and sign(lam); eigenvalues small against the largest left out."""
+    values, vectors = np.linalg.eigh(0.5 * (square + square.T))
+    kept = np.abs(values) > tol * np.abs(values).max()
+    return vectors[:, kept] / np.sqrt(np.abs(values[kept])), np.sign(values[kept])
 
-    def __init__(self, measures: GraphMeasures, settings: Parameters, rng: np.random.Generator) -> None:
-        self.measures, self.settings, self.rng = measures, replace(settings, debias=False), rng
+
+def hashed_barycentres(measures: GraphMeasures) -> Any:
+    """Each graph's mean feature vector, its sparse part hashed by key and sign, at unit length; scipy csr_matrix."""
+    dense, column_means, column_graph = means(measures)
+    places = (measures.column_keys % np.uint64(HASHED)).astype(np.int32)
+    signs = np.where(measures.column_keys >> np.uint64(63), -1.0, 1.0)
+    ends = (column_graph.astype(np.int32), places)
+    shape = (measures.n_graphs, HASHED)
+    hashed = sparse.csr_matrix((signs * column_means, ends), shape=shape)
+    both = sparse.csr_matrix(sparse.hstack([hashed, sparse.csr_matrix(dense)]))
+    return normalize(both)
+
+
+class Drawing:
+    """Landmarks as they are drawn, with the column of discrepancies each of them costs.
+
+    `solve(chosen)` gives the columns of the chosen graphs, shape (n_graphs, len(chosen)); `own` each graph's
+    discrepancy to itself, where half of it is to be subtracted.
+    """
+
+    def __init__(
+        self,
+        solve: Callable[[IntArray], FloatArray],
+        n_graphs: int,
+        *,
+        own: FloatArray | None = None,
+        eta: float = 1.0,
+        random_state: int | None = 0,
+    ) -> None:
+        self.solve, self.n_graphs, self.own, self.eta = solve, n_graphs, own, eta
+        self.rng = np.random.default_rng(random_state)
         self.chosen = np.zeros(0, np.int64)
-        self.columns = np.zeros((measures.n_graphs, 0))
-        self.own = self_discrepancy(measures, self.settings) if settings.debias else None
-
-    @property
-    def n_solved(self) -> int:
-        return self.columns.size + (0 if self.own is None else len(self.own))
+        self.columns = np.zeros((n_graphs, 0))
 
     def draw(self, selection: str, m: int) -> IntArray:
+        """Numbers of m landmarks."""
         if selection == "uniform":
-            self._add(np.ones(self.measures.n_graphs), m)
+            self._add(np.ones(self.n_graphs), m)
         elif selection == "leverage":
-            self._add(np.ones(self.measures.n_graphs), (m + 1) // 2)
+            self._add(np.ones(self.n_graphs), (m + 1) // 2)
             self._add(self._leverage(), m - len(self.chosen))
         else:
-            self._add(np.ones(self.measures.n_graphs), 1)
+            self._add(np.ones(self.n_graphs), 1)
             while len(self.chosen) < m:
                 nearest = self.discrepancy().min(axis=1)
                 self._add(nearest - min(nearest.min(), 0.0), min(-(-m // ROUNDS), m - len(self.chosen)))
@@ -150,12 +215,12 @@ class _Drawing:
         chances = np.maximum(weights, 1e-12 * max(float(weights.max()), 1e-300))
         chances[self.chosen] = 0.0
         new = self.rng.choice(len(chances), count, replace=False, p=chances / chances.sum())
-        self.columns = np.hstack([self.columns, column_discrepancy(self.measures, new, self.settings)])
+        self.columns = np.hstack([self.columns, self.solve(new)])
         self.chosen = np.concatenate([self.chosen, new])
 
     def _leverage(self) -> FloatArray:
         """Ridge leverage scores of all graphs, by the Nystroem features of the landmarks so far."""
-        kernel = np.exp(-self.settings.eta * self.discrepancy())
+        kernel = np.exp(-self.eta * self.discrepancy())
         values, vectors = np.linalg.eigh(kernel[self.chosen])
         size = np.maximum(np.abs(values), 1e-6 * np.abs(values).max())
         features = kernel @ vectors / np.sqrt(size)

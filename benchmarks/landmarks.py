@@ -1,0 +1,127 @@
+"""Accuracy against the number of landmarks: `python benchmarks/landmarks.py NCI1 --graphs 2000`.
+
+One full matrix of discrepancies is computed; since a part of a Gram equals the whole, its columns are what landmarks
+would cost. Both sides run on the same ten stratified outer folds, eta and C chosen inside the training fold by five
+inner folds: the full Gram with IndefiniteSVC (clip and flip), landmarks (drawn from the training fold) with a linear
+SVM, with and without mean feature vectors beside them; these alone are a row of their own (0 landmarks).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+from scipy import sparse
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import LinearSVC
+
+import rwk
+from rwk.experiment import Grid, make_folds, nested_cv
+from rwk.landmarks import Drawing, hashed_barycentres, nystroem_map
+from rwk.represent import represent
+
+FULL_ETAS = (0.5, 1.0, 2.0, 4.0)
+FULL_CS = (0.1, 1.0, 10.0, 100.0)
+ETAS = (1.0, 4.0)
+CS = (1.0, 10.0)
+TOL = 1e-3
+Fold = tuple[np.ndarray, np.ndarray]
+
+
+def features(D: np.ndarray, means: Any, train: np.ndarray, row: dict[str, Any], seed: int) -> dict[float, Any]:
+    """Features of all graphs for every eta, by landmarks drawn from the training graphs, as RWFeatures makes them."""
+    if not row["n_landmarks"]:
+        return {1.0: means}
+    inside = D[np.ix_(train, train)]
+    drawing = Drawing(lambda chosen: inside[:, chosen], len(train), random_state=seed)
+    landmarks = train[drawing.draw(row["selection"], row["n_landmarks"])]
+    maps: dict[float, Any] = {}
+    for eta in ETAS:
+        columns = np.exp(-eta * D[:, landmarks])
+        X = columns @ nystroem_map(columns[landmarks], TOL)[0]
+        if row["barycentres"]:
+            X = X - X[train].mean(axis=0)
+            X /= np.sqrt((X[train] ** 2).sum(axis=1).mean())
+            X = sparse.csr_matrix(sparse.hstack([sparse.csr_matrix(X), means]))
+        maps[eta] = X
+    return maps
+
+
+def score_fold(D: np.ndarray, means: Any, y: np.ndarray, split: Fold, row: dict[str, Any], fold: int) -> float:
+    """Test accuracy of one outer fold, eta and C chosen by inner folds of the training graphs."""
+    train, test = split
+    maps = features(D, means, train, row, fold)
+    inner = list(StratifiedKFold(5, shuffle=True, random_state=0).split(train, y[train]))
+    right = {
+        (eta, C): sum(
+            (machine(C, X).fit(X[train[a]], y[train[a]]).predict(X[train[b]]) == y[train[b]]).sum() for a, b in inner
+        )
+        for eta, X in maps.items()
+        for C in CS
+    }
+    eta, C = max(right, key=lambda key: right[key])
+    X = maps[eta]
+    return float((machine(C, X).fit(X[train], y[train]).predict(X[test]) == y[test]).mean())
+
+
+def machine(C: float, X: Any) -> LinearSVC:
+    return LinearSVC(C=C, dual=sparse.issparse(X), tol=1e-3, max_iter=2000)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data")
+    parser.add_argument("--graphs", type=int, default=None, help="a random part of the set")
+    parser.add_argument("--landmarks", type=int, nargs="+", default=[10, 25, 50, 100, 200, 400])
+    parser.add_argument("--matrix", default=None, help="an .npy file of discrepancies computed before")
+    parser.add_argument("--jobs", type=int, default=-1)
+    parser.add_argument("--output", type=Path, default=None)
+    arguments = parser.parse_args()
+    graphs = rwk.load_dataset(arguments.data)
+    if arguments.graphs:
+        graphs = graphs[np.random.default_rng(0).permutation(len(graphs))[: arguments.graphs]]
+    y = np.asarray(graphs.targets)
+    if arguments.matrix:
+        D = np.load(arguments.matrix).astype(np.float64)
+    else:
+        D = rwk.compute_gram(graphs, memory="8GB", backend="cpu").discrepancy()
+    means = hashed_barycentres(represent(graphs, rwk.Parameters())[0])
+    folds = make_folds(y, n_repeats=1)
+    full = {}
+    for treatment in ("clip", "flip"):
+        grid = Grid(eta=FULL_ETAS, C=FULL_CS, treatments=(treatment,))
+        full[treatment] = nested_cv({"rwk": D}, y, folds=folds, grid=grid, n_jobs=arguments.jobs).mean
+        print(treatment, full[treatment], flush=True)
+    n = len(graphs)
+    rows: list[dict[str, Any]] = [{"selection": "none", "barycentres": True, "n_landmarks": 0}]
+    for selection, barycentres in (("k-means++", True), ("uniform", True), ("k-means++", False), ("uniform", False)):
+        rows += [{"selection": selection, "barycentres": barycentres, "n_landmarks": m} for m in arguments.landmarks]
+    for row in rows:
+        work = (joblib.delayed(score_fold)(D, means, y, folds.split(0, f), row, f) for f in range(folds.n_splits))
+        scores = joblib.Parallel(arguments.jobs)(work)
+        row["accuracy"] = round(float(np.mean(scores)), 4)
+        row["deviation_over_folds"] = round(float(np.std(scores)), 4)
+        row["share_of_solves"] = round(n * row["n_landmarks"] / (n * (n + 1) / 2), 4)
+        print(row, flush=True)
+    record = {
+        "dataset": graphs.name,
+        "n_graphs": n,
+        "majority": round(float(np.bincount(np.unique(y, return_inverse=True)[1]).max() / n), 4),
+        "protocol": "10 stratified outer folds, one repeat; eta and C by 5 inner folds",
+        "grid": {"full": {"eta": FULL_ETAS, "C": FULL_CS}, "landmarks": {"eta": ETAS, "C": CS}},
+        "tol": TOL,
+        "full_gram_accuracy": {name: round(value, 4) for name, value in full.items()},
+        "curve": rows,
+        "versions": {"rwk": rwk.__version__, "python": platform.python_version(), "numpy": np.__version__},
+    }
+    if arguments.output:
+        arguments.output.write_text(json.dumps(record, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
