@@ -380,3 +380,41 @@ def test_explain_command_draws_and_answers(run_folder, tmp_path):
         assert support.index != 3
         assert support.graph.n_nodes == graphs[support.index].n_nodes
         assert support.target == graphs.targets[support.index]
+
+
+# ---------------------------------------------------------------- commands
+
+
+def command(*arguments):
+    from typer.testing import CliRunner
+
+    import rwk.cli
+    from rwk.cli.app import app
+
+    assert rwk.cli.main
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_report_command_writes_the_page(run_folder, tmp_path):
+    done = command("report", run_folder[1], "-o", tmp_path / "r.html")
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "r.html").exists()
+
+
+def test_explain_command_names_graphs_and_nodes(tmp_path):
+    done = command("explain", "MUTAG", "0", "-o", tmp_path / "why.png", "--supports", "2", "--max-iter", "2")
+    assert done.exit_code == 0, done.output
+    assert "nodes that matter most" in done.output
+    assert (tmp_path / "why.png").exists()
+
+
+def test_doctor_says_what_each_extra_adds(monkeypatch):
+    from rwk import doctor
+
+    monkeypatch.setattr(doctor, "installed", lambda package: "" if package == "dash" else "1.0")
+    advice = {finding.what: finding.advice for finding in doctor.doctor()}
+    assert advice["extra explore"].startswith("pip install 'rwk[explore]' adds dash")
+    assert advice["extra plot"] == ""
+    done = command("doctor")
+    assert done.exit_code == 0
+    assert "threads" in done.output

@@ -8,7 +8,7 @@ import numpy as np
 
 from rwk.explore.state import Explorer, Solved
 from rwk.report.alignment import FULL_PAYMENT, shown_flows
-from rwk.report.drawing import NAMED_NODES, PLAIN, label_fills, node_texts
+from rwk.report.drawing import NAMED_NODES, label_fills, node_fills, node_texts
 from rwk.report.palette import LINK, TERMS, class_colours
 
 UNIT: Final = 62  # pixels of an edge
@@ -62,14 +62,14 @@ def pair_elements(solved: Solved) -> list[dict[str, Any]]:
 
 def _nodes(side: str, graph: Any, places: Any, fills: dict[int, str], levels: Any) -> list[dict[str, Any]]:
     texts = node_texts(graph) if graph.n_nodes <= NAMED_NODES else [""] * graph.n_nodes
-    labels = [-1] * graph.n_nodes if graph.node_labels is None else graph.node_labels.tolist()
+    colours = node_fills(graph, fills)
     size = 34 if graph.n_nodes <= 60 else 24
     return [
         {
             "data": {
                 "id": f"{side}{i}",
                 "text": texts[i],
-                "fill": fills.get(labels[i], PLAIN),
+                "fill": colours[i],
                 "ring": RINGS[min(int(levels[i] * len(RINGS)), len(RINGS) - 1)],
                 "width": round(2.0 + 3.0 * float(levels[i]), 2),
                 "size": size,

@@ -122,8 +122,8 @@ def _choose(app: Any, explorer: Explorer) -> None:
         State("chosen", "data"),
         prevent_initial_call=True,
     )
-    def choose(click: Any, _s: Any, near: Any, _w: Any, contents: Any, _u: Any, _n: Any, *state: Any) -> Any:
-        search, filename, smiles, chosen = state
+    def choose(*given: Any) -> Any:
+        click, _, near, _, contents, _, _, search, filename, smiles, chosen = given
         cause, message = ctx.triggered_id, ""
         if isinstance(cause, dict) and not any(near):  # the list was drawn anew, nobody clicked
             return (no_update,) * 4

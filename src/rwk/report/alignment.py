@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rwk.graphs import FloatArray, Graph
-from rwk.report.drawing import draw_graph, frame, label_fills
+from rwk.report.drawing import draw_graph, frame, label_fills, node_fills
 from rwk.report.layout import layout, matched_layout
 from rwk.report.palette import FAINT, INK, LINK, MUTED, TERMS, WARN, headline, new_axes
 
@@ -68,7 +68,8 @@ def plot_coupling(
     shown = _draw_lines(ax, source, target, np.asarray(solution.coupling))
     fills, top = label_fills(G, H), _most_paid(source, target)
     for side, marked in zip((source, target), highlight or ((), ()), strict=True):
-        draw_graph(ax, side.graph, side.places, fills=fills, levels=_levels(side, top), marked=marked)
+        colours = node_fills(side.graph, fills)
+        draw_graph(ax, side.graph, side.places, colours=colours, levels=_levels(side, top), marked=marked)
     frame(ax, np.concatenate([source.places, target.places]))
     return ax, shown
 

@@ -29,7 +29,8 @@ def plot_graph(
     shown = None if values is None else np.asarray(values, dtype=np.float64)
     if shown is not None and shown.shape != (graph.n_nodes,):
         raise ValueError(f"values of shape {shown.shape} were given for {graph.n_nodes} nodes; give one for each")
-    draw_graph(ax, graph, places, fills=label_fills(graph), values=shown, marked=marked)
+    colours = node_fills(graph, label_fills(graph)) if shown is None else _value_colours(shown)
+    draw_graph(ax, graph, places, colours=colours, marked=marked)
     frame(ax, places)
     if title:
         headline(ax, title)
@@ -41,12 +42,11 @@ def draw_graph(
     graph: Graph,
     places: FloatArray,
     *,
-    fills: dict[int, str],
+    colours: Any,
     levels: FloatArray | None = None,
-    values: FloatArray | None = None,
     marked: Sequence[int] = (),
 ) -> None:
-    """Edges and nodes at their places; `levels` (0..1) colour the rings, `values` the fills."""
+    """Edges, and nodes filled with their colours, at their places; `levels` (0..1) colour the rings."""
     from matplotlib.collections import LineCollection
 
     n = max(graph.n_nodes, 1)
@@ -57,14 +57,7 @@ def draw_graph(
     )
     bonds.set_gid("edges")
     ax.add_collection(bonds)
-    labels = np.zeros(n, int) if graph.node_labels is None else graph.node_labels
-    colours: Any = [fills.get(int(label), PLAIN) for label in labels]
-    rings: Any = np.tile(np.array([[0.66, 0.70, 0.75, 1.0]]), (n, 1))
-    widths = np.full(n, 1.1)
-    if levels is not None:
-        rings, widths = payment_map()(levels), (1.1 + 1.8 * levels) * np.clip(40 / n, 0.75, 1.0)
-    if values is not None:
-        colours, rings = _value_colours(values), "#52606d"
+    rings, widths = _rings(n, levels)
     if len(marked):
         ax.scatter(*places[np.asarray(marked)].T, s=2.7 * size, c="#facc15", alpha=0.55, linewidths=0, zorder=2.5)
     dots = ax.scatter(*places.T, s=size, c=colours, edgecolors=rings, linewidths=widths, zorder=3)
@@ -73,6 +66,19 @@ def draw_graph(
     if n <= NAMED_NODES:
         for place, text in zip(places, node_texts(graph), strict=True):
             ax.annotate(text, place, ha="center", va="center_baseline", fontsize=letter, color=INK, zorder=4)
+
+
+def _rings(n: int, levels: FloatArray | None) -> tuple[Any, Any]:
+    """Colours and widths of the rings."""
+    if levels is None:
+        return "#9aa5b1", np.full(n, 1.1)
+    return payment_map()(levels), (1.1 + 1.8 * levels) * np.clip(40 / n, 0.75, 1.0)
+
+
+def node_fills(graph: Graph, fills: dict[int, str]) -> list[str]:
+    """The fill of each node by its label."""
+    labels = np.full(graph.n_nodes, -1) if graph.node_labels is None else graph.node_labels
+    return [fills.get(int(label), PLAIN) for label in labels]
 
 
 def label_fills(*graphs: Graph) -> dict[int, str]:
