@@ -7,6 +7,7 @@ code is kept on disk.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
@@ -22,3 +23,15 @@ def compiled(function: Function) -> Function:
     """Compile on first use."""
     policy = njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS_REORDERED)
     return cast(Function, policy(function))
+
+
+def announce_cold(function: Callable[..., Any]) -> None:
+    """Say on stderr that a function is about to be compiled, if neither this process nor the disk has its code."""
+    if getattr(function, "signatures", None):
+        return
+    try:
+        known = function._cache._cache_file._load_index()  # type: ignore[attr-defined]
+    except (AttributeError, OSError):  # another numba, or no disk cache: better silent than wrong
+        return
+    if not known:
+        print("rwk: compiling, once (about half a minute)", file=sys.stderr, flush=True)
