@@ -1,0 +1,174 @@
+"""The GPU backend: chunks of pairs of like size, each one launch of the fused kernel or one batch of products.
+
+    device.py            which device, how much fits on it
+    store.py             what the device keeps of each graph, in stacks of one size class
+    plan.py              which pairs are solved together
+    fused_run.py         small graphs: chunks through the fused kernel
+      fused.py             the numbered steps of one pair, on chip from beginning to end (Triton)
+      fused_costs.py       step 1: M of every pair of a chunk, tile by tile (Triton)
+    batched.py           the numbered steps of B pairs at once (torch): large graphs, single pairs, no Triton
+      batched_costs.py     step 1
+      batched_sinkhorn.py  step 4
+    attention.py         the attention embedding of many graphs at once
+
+`run_pairs` solves in single precision, `run_pair` in double. Pairs that single precision spoils are solved again in
+double: those whose spread of g / lam it can't carry, as the kernel says, those whose value is a small remainder of
+large terms, as of a graph with itself, and graphs with node weights of very different size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rwk.transport.chunks import Ticker
+from rwk.transport.gpu.batched import BatchResults, load_batch, solve_batch, solve_places
+from rwk.transport.gpu.batched_costs import linear_cost
+from rwk.transport.gpu.device import kernels_usable, open_device
+from rwk.transport.gpu.plan import Group, Job, batched_pair_bytes, fused_shape, group_pairs, run_chunks
+from rwk.transport.gpu.store import Store, make_store
+from rwk.transport.problem import CostWeights, GraphMeasures, PairResults, PairSolution, ScgOptions, make_solution
+
+SMALL_REMAINDER: Final = 0.05  # of the Gromov-Wasserstein term's constant part
+UNEVEN_WEIGHTS: Final = 1e3  # largest node weight of a graph by its least
+
+_kept: list[tuple[GraphMeasures, Store]] = []  # the last store, for lists of pairs that come in parts
+
+
+def run_pairs(
+    measures: GraphMeasures,
+    pairs: NDArray[np.int64],
+    weights: CostWeights,
+    options: ScgOptions,
+    *,
+    n_jobs: int | None = None,
+    tick: Ticker | None = None,
+) -> PairResults:
+    """Solve pairs as oriented. `n_jobs` means nothing here: one thread drives the device."""
+    device = open_device()
+    results = PairResults.empty(len(pairs))
+    if not len(pairs):
+        return results
+    with _exact_products():
+        job = Job(_store_of(measures, device), pairs, weights, options, results, tick or (lambda done: None))
+        given_up = _run_job(job, fused=kernels_usable(device))
+        again = np.union1d(given_up, _spoilt(measures, job))
+        if len(again):
+            _solve_in_double(measures, again, job)
+    return results
+
+
+def run_pair(
+    measures: GraphMeasures, a: int, b: int, weights: CostWeights, options: ScgOptions, *, trace: bool = False
+) -> PairSolution:
+    """Solve one pair in double precision, coupling included."""
+    import torch
+
+    store = make_store(measures, np.unique([a, b]), open_device(), torch.float64)
+    group = group_pairs(store, np.array([[a, b]]))[0]
+    places = [torch.tensor([store.places[graph]], device=store.device) for graph in (a, b)]
+    with _exact_products():
+        solved = solve_places(store, group.source, group.target, places[0], places[1], weights, options, trace=trace)
+    n, m = measures.sizes[a], measures.sizes[b]
+    history = np.array([[float(value[0]) for value in row] for row in solved.history]) if trace else None
+    return make_solution(
+        solved.gamma[0, :n, :m].cpu().numpy(),
+        solved.terms[0].cpu().numpy(),
+        n_iter=int(solved.n_iter[0]),
+        gap=float(solved.gaps[0]),
+        converged=bool(solved.converged[0]),
+        history=history,
+    )
+
+
+def _run_job(job: Job, *, fused: bool) -> NDArray[np.int64]:
+    """Solve the pairs of a job; returns the numbers of those that need double precision."""
+    given_up = [np.zeros(0, np.int64)]
+    for group in group_pairs(job.store, job.pairs):
+        shape = fused_shape(group.source, group.target) if fused else None
+        if shape is None:
+            _run_batched(job, group, fused=fused)
+        else:
+            from rwk.transport.gpu.fused_run import run_fused
+
+            given_up.append(run_fused(job, group, shape))
+    return np.concatenate(given_up)
+
+
+def _run_batched(job: Job, group: Group, *, fused: bool) -> None:
+    """Chunks through the batched body."""
+    store, source, target = job.store, group.source, group.target
+
+    def solve(members: NDArray[np.int64]) -> None:
+        a, b = job.places(members)
+        if fused:
+            from rwk.transport.gpu.fused_run import linear_cost_on_chip
+
+            costs = linear_cost_on_chip(job, source, target, a, b), None
+        else:
+            costs = linear_cost(store, source, target, a, b, job.weights)[0], None
+        batch = load_batch(store, source, target, a, b, job.weights, costs)
+        job.results.put(members, _as_results(solve_batch(batch, job.weights, job.options)))
+        job.report(len(members))
+
+    pair_bytes = batched_pair_bytes(source, target, store.real.itemsize, costs_on_chip=fused)
+    run_chunks(solve, group.members, pair_bytes, store.device)
+
+
+def _as_results(solved: BatchResults) -> PairResults:
+    values, n_iter, gaps, converged = solved.terms.sum(dim=1), solved.n_iter, solved.gaps, solved.converged
+    return PairResults(*(part.cpu().numpy() for part in (values, n_iter, gaps, converged)))
+
+
+def _spoilt(measures: GraphMeasures, job: Job) -> NDArray[np.int64]:
+    """Numbers of solved pairs whose last digits single precision spoils.
+
+    A value may be what little large terms leave over; and L holds 1 / weights, so a graph whose node weights differ
+    widely has entries of very different size.
+    """
+    remainder = SMALL_REMAINDER * job.weights.beta_global * job.store.moments[job.pairs].sum(axis=1)
+    starts = measures.offsets[:-1]
+    largest, least = (extreme.reduceat(measures.weights, starts) for extreme in (np.maximum, np.minimum))
+    uneven = (largest > UNEVEN_WEIGHTS * least)[job.pairs].any(axis=1)
+    return np.flatnonzero(uneven | (np.abs(job.results.values) < remainder))
+
+
+def _solve_in_double(measures: GraphMeasures, members: NDArray[np.int64], job: Job) -> None:
+    """Solve some pairs of a job again."""
+    import torch
+
+    pairs = job.pairs[members]
+    store = make_store(measures, np.unique(pairs), job.store.device, torch.float64)
+    again = Job(store, pairs, job.weights, job.options, PairResults.empty(len(pairs)), lambda done: None)
+    _run_job(again, fused=False)
+    job.results.put(members, again.results)
+
+
+def _store_of(measures: GraphMeasures, device: Any) -> Store:
+    """The graphs on the device; those of the last call are still there."""
+    import torch
+
+    for known, store in _kept:
+        same = all(x is y or (np.isscalar(x) and x == y) for x, y in zip(known, measures, strict=True))
+        if same and store.device == device:
+            return store
+    _kept.clear()
+    _kept.append((measures, make_store(measures, np.arange(measures.n_graphs), device, torch.float32)))
+    return _kept[0][1]
+
+
+@contextmanager
+def _exact_products() -> Iterator[None]:
+    """Single-precision products in single precision, whatever the process chose for its own."""
+    import torch
+
+    allowed = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = False
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = allowed

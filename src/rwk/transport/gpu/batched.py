@@ -1,0 +1,241 @@
+"""The batched solver body: Sinkhorn conditional gradient for B pairs of two size classes at once, in torch.
+
+    1  costs of the pairs                       5  gaps, and which pairs stop
+    2  start: gamma = mu nu^T and Q(gamma)      6  Q(Delta), the only products of an iteration
+    3  gradient                                 7  line search, no products
+    4  direction: Sinkhorn, rounded             8  step; at the end 9: values and terms from gamma
+
+For graphs that do not fit on chip, for single pairs in double precision, and for processors without a GPU. Every
+matrix is (B, N, M), padded by nodes without mass; a pair that stopped keeps its state while others go on, and once
+half of them have stopped the rest goes on alone. Notation: problem.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from rwk.transport.gpu.batched_costs import linear_cost, log_degree_prior
+from rwk.transport.gpu.batched_sinkhorn import sinkhorn_plan
+from rwk.transport.gpu.store import Stack, Store
+from rwk.transport.problem import TERM_NAMES, CostWeights, ScgOptions
+
+ARMIJO: Final = 1e-4
+HALVINGS: Final = 30
+LARGEST_STEP_WITH_KL: Final = 0.99
+LEAST_MASS: Final = {4: 1e-37, 8: 1e-300}  # inside the logarithm, by bytes of a number
+
+
+class Batch(NamedTuple):
+    """What stays the same through the solve."""
+
+    mu: Any  # (B, N)
+    nu: Any  # (B, M)
+    linear: Any  # M (B, N, M)
+    neighbour: Any | None  # C_N, where terms are asked for
+    log_prior: Any | None  # (B, N, M)
+    fixed: Any  # the part of the gradient that gamma does not change
+    constant: Any  # (B,) beta_global <c, gamma>, c = (C_mu^2 mu + C_nu^2 nu) / 2
+    structure_mu: Any  # C_P (B, N, N)
+    structure_nu: Any  # C_P (B, M, M)
+    laplacian_mu: Any
+    laplacian_nu: Any
+    factor_mu: Any  # F (B, N, r)
+    factor_nu: Any  # F (B, M, s)
+
+    def take(self, chosen: Any) -> Batch:
+        return Batch(*(None if part is None else part[chosen] for part in self))
+
+
+class BatchResults(NamedTuple):
+    """Everything of B solved pairs, on the device."""
+
+    gamma: Any  # (B, N, M)
+    terms: Any  # (B, 7) float64, their sum is the value
+    n_iter: Any  # (B,) int32
+    gaps: Any  # (B,) float64
+    converged: Any  # (B,) bool
+    history: list[tuple[Any, Any]]  # (objective, gap) before each iteration, when asked for
+
+
+def load_batch(
+    store: Store, source: Stack, target: Stack, a: Any, b: Any, weights: CostWeights, costs: tuple[Any, Any | None]
+) -> Batch:
+    """Step 1, given M and, where terms are asked for, C_N."""
+    import torch
+
+    mu, nu = source.weights[a], target.weights[b]
+    valid = (mu > 0)[:, :, None] & (nu > 0)[:, None, :]
+    linear: Any = (costs[0] * valid).to(store.real)
+    neighbour = None if costs[1] is None else (costs[1] * valid).to(store.real)
+    fixed, log_prior = linear.to(torch.float64), None
+    kl = weights.beta_global * weights.degree_weight
+    if weights.beta_global != 0.0:
+        moment_mu, moment_nu = source.vectors[a, 0], target.vectors[b, 0]
+        fixed = fixed + 2.0 * weights.beta_global * (moment_mu[:, :, None] + moment_nu[:, None, :])
+    if kl != 0.0:
+        prior = log_degree_prior(source, target, a, b, valid)
+        fixed = fixed + kl * (1.0 - prior)
+        log_prior = prior.to(store.real)
+    return Batch(
+        mu=mu, nu=nu, linear=linear, neighbour=neighbour, log_prior=log_prior, fixed=(fixed * valid).to(store.real),
+        constant=weights.beta_global * (source.moments[a] + target.moments[b]),
+        structure_mu=source.maps[a, 0], structure_nu=target.maps[b, 0],
+        laplacian_mu=source.maps[a, 1], laplacian_nu=target.maps[b, 1],
+        factor_mu=source.factors[a], factor_nu=target.factors[b],
+    )  # fmt: skip
+
+
+def source_image(batch: Batch, x: Any) -> Any:
+    """L_mu X S_nu."""
+    return batch.laplacian_mu.bmm(x.bmm(batch.factor_nu)).bmm(batch.factor_nu.transpose(1, 2))
+
+
+def target_image(batch: Batch, x: Any) -> Any:
+    """S_mu X L_nu."""
+    return batch.factor_mu.bmm(batch.laplacian_nu.bmm(x.transpose(1, 2).bmm(batch.factor_mu)).transpose(1, 2))
+
+
+def quadratic_map(batch: Batch, weights: CostWeights, x: Any) -> Any:
+    """Steps 2 and 6: Q(X), (B, N, M)."""
+    out = (0.5 * weights.beta_local * weights.ridge) * x
+    if weights.beta_global != 0.0:
+        out.baddbmm_(batch.structure_mu.bmm(x), batch.structure_nu, alpha=-weights.beta_global)
+    if weights.beta_local * weights.laplacian_source != 0.0:
+        out.add_(source_image(batch, x), alpha=weights.beta_local * weights.laplacian_source)
+    if weights.beta_local * weights.laplacian_target != 0.0:
+        out.add_(target_image(batch, x), alpha=weights.beta_local * weights.laplacian_target)
+    return out
+
+
+def inner(x: Any, y: Any) -> Any:
+    """<x, y> of each pair, summed in float64."""
+    import torch
+
+    return (x * y).sum(dim=(1, 2), dtype=torch.float64)
+
+
+def logarithms(gamma: Any) -> Any:
+    return gamma.clamp_min(LEAST_MASS[gamma.element_size()]).log_()
+
+
+def line_search(
+    weights: CostWeights, gamma: Any, logs: Any, delta: Any, slope: Any, curvature: Any, active: Any
+) -> tuple[Any, Any, Any, Any]:
+    """Step 7: steps, changes of H and the accepted points with their logarithms.
+
+    H(gamma + alpha Delta) - H(gamma) = alpha <g - kl log gamma, Delta> + alpha^2 <Q(Delta), Delta>
+    + kl <gamma' log gamma' - gamma log gamma, 1>: the prior, which is linear, cancels. The step of a pair that is
+    not active, and of one for which no descent was found, is 0.
+    """
+    import torch
+
+    kl = weights.beta_global * weights.degree_weight
+    largest = LARGEST_STEP_WITH_KL if kl != 0.0 else 1.0
+    newton = (-slope / (2.0 * torch.where(curvature > 0, curvature, 1.0))).clamp(0.0, largest)
+    alpha = torch.where(curvature > 0, newton, largest) * active
+    smooth_slope = slope - kl * inner(delta, logs) if kl != 0.0 else slope
+    entropy = inner(gamma, logs) if kl != 0.0 else None
+    for halving in range(HALVINGS + 2):
+        trial = torch.addcmul(gamma, alpha.to(delta.dtype)[:, None, None], delta).clamp_min_(0.0)
+        trial_logs = logarithms(trial) if kl != 0.0 else trial
+        change = alpha * smooth_slope + alpha * alpha * curvature
+        if kl != 0.0:
+            change = change + kl * (inner(trial, trial_logs) - entropy)
+        pending = (change > ARMIJO * alpha * slope) & (alpha > 0)
+        if not bool(pending.any()):
+            break
+        alpha = torch.where(pending, 0.5 * alpha if halving < HALVINGS else 0.0, alpha)
+    return alpha, change, trial, trial_logs
+
+
+def terms_at(batch: Batch, weights: CostWeights, gamma: Any) -> Any:
+    """Step 9: the seven terms of H (B, 7), recomputed from gamma; without C_N, its term is in the first."""
+    import torch
+
+    terms = torch.zeros((len(gamma), len(TERM_NAMES)), dtype=torch.float64, device=gamma.device)
+    local, kl = weights.beta_local, weights.beta_global * weights.degree_weight
+    terms[:, 0] = inner(gamma, batch.linear)
+    if batch.neighbour is not None:
+        terms[:, 1] = local * inner(gamma, batch.neighbour)
+        terms[:, 0] -= terms[:, 1]
+    if local * weights.laplacian_source != 0.0:
+        terms[:, 2] = local * weights.laplacian_source * inner(source_image(batch, gamma), gamma)
+    if local * weights.laplacian_target != 0.0:
+        terms[:, 3] = local * weights.laplacian_target * inner(target_image(batch, gamma), gamma)
+    terms[:, 4] = 0.5 * local * weights.ridge * inner(gamma, gamma)
+    if weights.beta_global != 0.0:
+        image = batch.structure_mu.bmm(gamma).bmm(batch.structure_nu)
+        terms[:, 5] = batch.constant - weights.beta_global * inner(image, gamma)
+    if kl != 0.0:
+        terms[:, 6] = kl * inner(gamma, logarithms(gamma) - batch.log_prior)
+    return terms
+
+
+def solve_batch(batch: Batch, weights: CostWeights, options: ScgOptions, *, trace: bool = False) -> BatchResults:
+    """The whole of Algorithm 1 for every pair of a batch whose step 1 is done."""
+    import torch
+
+    kl = weights.beta_global * weights.degree_weight
+    whole, count, device = batch, len(batch.mu), batch.mu.device
+    gamma = batch.mu[:, :, None] * batch.nu[:, None, :]  # 2
+    image = quadratic_map(batch, weights, gamma)
+    logs = logarithms(gamma) if kl != 0.0 else gamma
+    objective = terms_at(batch, weights, gamma).sum(dim=1) if trace else None
+    results = BatchResults(
+        gamma=torch.empty_like(gamma),
+        terms=torch.empty(0),
+        n_iter=torch.zeros(count, dtype=torch.int32, device=device),
+        gaps=torch.full((count,), float("inf"), dtype=torch.float64, device=device),
+        converged=torch.zeros(count, dtype=torch.bool, device=device),
+        history=[],
+    )
+    held = torch.arange(count, device=device)  # which pairs the working arrays hold
+    active = torch.ones(count, dtype=torch.bool, device=device)
+    for _ in range(options.max_iter):
+        g = torch.add(batch.fixed, image, alpha=2.0)  # 3
+        if kl != 0.0:
+            g.add_(logs, alpha=kl)
+        delta = sinkhorn_plan(g, batch.mu, batch.nu, options.entropy, options.sinkhorn_iter).sub_(gamma)  # 4
+        slope = inner(delta, g)  # 5
+        del g
+        results.gaps[held] = torch.where(active, -slope, results.gaps[held])
+        if trace:
+            results.history.append((objective, -slope))
+        reached = active & (-slope <= options.tol)
+        results.converged[held] |= reached
+        active = active & ~reached
+        if not bool(active.any()):
+            break
+        delta_image = quadratic_map(batch, weights, delta)  # 6
+        curvature = inner(delta, delta_image)
+        alpha, change, gamma, logs = line_search(weights, gamma, logs, delta, slope, curvature, active)  # 7
+        image.addcmul_(alpha.to(image.dtype)[:, None, None], delta_image)  # 8
+        active = active & (alpha > 0)
+        results.n_iter[held] += active.to(torch.int32)
+        if trace:
+            objective = objective + change
+        remaining = int(active.sum())
+        if remaining == 0:
+            break
+        if 2 * remaining <= len(held):  # the others keep their state, and leave
+            results.gamma[held] = gamma
+            held, gamma, logs, image, batch = (
+                held[active],
+                gamma[active],
+                logs[active],
+                image[active],
+                batch.take(active),
+            )
+            active = active[active]
+    results.gamma[held] = gamma
+    return results._replace(terms=terms_at(whole, weights, results.gamma))  # 9
+
+
+def solve_places(
+    store: Store, source: Stack, target: Stack, a: Any, b: Any, weights: CostWeights, options: ScgOptions,
+    *, trace: bool = False,
+) -> BatchResults:  # fmt: skip
+    """Pairs by their places in two stacks, with every term."""
+    costs = linear_cost(store, source, target, a, b, weights)
+    batch = load_batch(store, source, target, a, b, weights, costs)
+    return solve_batch(batch, weights, options, trace=trace)

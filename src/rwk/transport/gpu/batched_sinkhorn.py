@@ -1,0 +1,80 @@
+"""Step 4 of the batched body: Sinkhorn directions of B pairs, rounded to exact marginals.
+
+The rounds are those of the CPU body (u = 1 first, each round v then u). What differs is the scale they are kept in:
+with a_i = min_k g_ik and b_k = min_i (g_ik - a_i), the kernel exp(-(g - a - b) / lam) has a 1 in every row and
+column, and u exp(-a / lam), v exp(-b / lam) are its scalings. So single precision carries spreads of g / lam far
+beyond what the plain kernel could; where it can't, the same rounds run on logarithms in double precision.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+PLAIN_SPREAD: Final = {4: 75.0, 8: 600.0}  # by bytes of a number: products of kernel and scaling stay normal
+TINY: Final = {4: 1e-37, 8: 1e-300}
+
+
+def sinkhorn_plan(g: Any, mu: Any, nu: Any, lam: float, rounds: int) -> Any:
+    """The couplings (B, N, M) that `rounds` Sinkhorn rounds find for costs g; padded nodes have no mass."""
+    import torch
+
+    valid = (mu > 0)[:, :, None] & (nu > 0)[:, None, :]
+    infinity = float("inf")
+    a = g.masked_fill(~valid, infinity).amin(dim=2, keepdim=True).masked_fill_(mu[:, :, None] <= 0, 0.0)
+    rest = g - a
+    b = rest.masked_fill(~valid, infinity).amin(dim=1, keepdim=True).masked_fill_(nu[:, None, :] <= 0, 0.0)
+    rest = (rest - b).mul_(valid)
+    lowest = a.masked_fill(mu[:, :, None] <= 0, infinity).amin(dim=1, keepdim=True)
+    start = ((a - lowest) * (mu > 0)[:, :, None])[:, :, 0]  # (B, N)
+    spread = torch.maximum(rest.amax(dim=(1, 2)), start.amax(dim=1))
+    plain = spread <= lam * PLAIN_SPREAD[g.element_size()]
+    if bool(plain.all()):
+        return _scale_plain(rest, start, mu, nu, valid, lam, rounds)
+    plan = torch.empty_like(g)
+    for chosen, scale in ((plain, _scale_plain), (~plain, _scale_logarithms)):
+        if bool(chosen.any()):
+            parts = [x[chosen] for x in (rest, start, mu, nu, valid)]
+            plan[chosen] = scale(parts[0], parts[1], parts[2], parts[3], parts[4], lam, rounds)
+    return plan
+
+
+def _scale_plain(rest: Any, start: Any, mu: Any, nu: Any, valid: Any, lam: float, rounds: int) -> Any:
+    kernel = rest.mul(-1.0 / lam).exp_().mul_(valid)
+    u = start.mul(-1.0 / lam).exp_().mul_(mu > 0)[:, None, :]  # (B, 1, N)
+    tiny = TINY[kernel.element_size()]
+    v = nu[:, :, None]
+    for _ in range(rounds):
+        v = nu[:, :, None] / u.bmm(kernel).transpose(1, 2).clamp_min(tiny)  # (B, M, 1)
+        u = mu[:, None, :] / kernel.bmm(v).transpose(1, 2).clamp_min(tiny)
+    # rounding: rows are exact after the last u, so only columns are shrunk
+    carried = v * u.bmm(kernel).transpose(1, 2)
+    v = v * (nu[:, :, None] / carried.clamp_min(tiny)).clamp_max_(1.0)
+    plan = kernel.mul_(u.transpose(1, 2)).mul_(v.transpose(1, 2))
+    return _add_missing(plan, mu - plan.sum(dim=2), nu - carried[:, :, 0])
+
+
+def _scale_logarithms(rest: Any, start: Any, mu: Any, nu: Any, valid: Any, lam: float, rounds: int) -> Any:
+    import torch
+
+    double = torch.float64
+    logs = (rest.to(double) / -lam).masked_fill_(~valid, -float("inf"))
+    log_u, log_mu, log_nu = start.to(double) / -lam, mu.to(double).log(), nu.to(double).log()
+    log_v = torch.zeros_like(log_nu)
+    real_u, real_v = mu > 0, nu > 0
+    for _ in range(rounds):
+        log_v = torch.where(real_v, log_nu - torch.logsumexp(logs + log_u[:, :, None], dim=1), 0.0)
+        log_u = torch.where(real_u, log_mu - torch.logsumexp(logs + log_v[:, None, :], dim=2), 0.0)
+    plan = (logs + log_u[:, :, None] + log_v[:, None, :]).exp_()
+    carried = plan.sum(dim=1)
+    plan.mul_((nu / carried.clamp_min(TINY[8])).clamp_max(1.0)[:, None, :])
+    return _add_missing(plan, mu - plan.sum(dim=2), nu - carried).to(rest.dtype)
+
+
+def _add_missing(plan: Any, missing_rows: Any, missing_columns: Any) -> Any:
+    """Spread missing mass as the rank-one plan e_r e_c^T / |e_r|."""
+    import torch
+
+    missing_rows, missing_columns = missing_rows.clamp_min(0.0), missing_columns.clamp_min(0.0)
+    missing = missing_rows.sum(dim=1, keepdim=True)
+    share = torch.where(missing > 0, missing_columns / missing.clamp_min(TINY[plan.element_size()]), 0.0)
+    return plan.addcmul_(missing_rows[:, :, None], share[:, None, :])

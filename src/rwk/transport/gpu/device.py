@@ -1,0 +1,60 @@
+"""The device: which one, how much fits on it, and one sentence when it is not there."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from typing import Any, Final
+
+from rwk.transport.problem import BackendError
+
+# "cpu" runs the same bodies on the processor, for tests; "cuda:1" picks a card.
+DEVICE_VARIABLE: Final = "RWK_GPU_DEVICE"
+SHARE_OF_FREE_MEMORY: Final = 0.4  # for one chunk of pairs; the allocator needs room beside it
+PROCESSOR_BYTES: Final = 2**28  # of one chunk where the "device" is the processor
+
+_announced: set[str] = set()
+
+
+def open_device() -> Any:
+    """The torch device to compute on, or a `BackendError`; never a substitute that was not asked for."""
+    if importlib.util.find_spec("torch") is None:
+        raise BackendError("backend='gpu' needs PyTorch with CUDA; install it with: pip install 'rwk[gpu]'")
+    import torch
+
+    wanted = os.environ.get(DEVICE_VARIABLE, "cuda")
+    if wanted == "cpu":
+        return torch.device("cpu")
+    if not torch.cuda.is_available():
+        reason = "was built without CUDA" if torch.version.cuda is None else "finds no CUDA device or driver"
+        raise BackendError(f"backend='gpu' needs a CUDA device, and PyTorch {reason}; use backend='cpu'")
+    try:
+        return torch.device(wanted)
+    except RuntimeError:
+        raise BackendError(f"{DEVICE_VARIABLE}={wanted!r} names no device; use 'cuda', 'cuda:1' or 'cpu'") from None
+
+
+def kernels_usable(device: Any) -> bool:
+    """Whether the fused kernels run there: Triton on a CUDA device, or its interpreter on the processor."""
+    if importlib.util.find_spec("triton") is None:
+        return False
+    return bool(device.type == "cuda" or os.environ.get("TRITON_INTERPRET") == "1")
+
+
+def chunk_bytes(device: Any) -> int:
+    """Bytes that the matrices of one chunk of pairs may take."""
+    if device.type != "cuda":
+        return PROCESSOR_BYTES
+    import torch
+
+    free, _ = torch.cuda.mem_get_info(device)
+    cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return int(SHARE_OF_FREE_MEMORY * (free + cached))
+
+
+def announce_compiling(what: str, device: Any) -> None:
+    """Say once that a kernel is compiled; later runs find it in Triton's cache."""
+    if device.type == "cuda" and what not in _announced:
+        _announced.add(what)
+        print(f"rwk: compiling the GPU kernel {what}, once ...", file=sys.stderr, flush=True)

@@ -1,0 +1,273 @@
+"""The fused solver body: Sinkhorn conditional gradient for one pair of graphs, on chip from beginning to end (Triton).
+
+    1  costs of the pair                        5  gap, and whether to stop
+    2  start: gamma = mu nu^T and Q(gamma)      6  Q(Delta), the only products of an iteration
+    3  gradient                                 7  line search, no products
+    4  direction: Sinkhorn, rounded             8  step; at the end 9: value from gamma
+
+One program solves one pair. gamma and the gradient without its logarithm, `slopes` = M + 2 Q(gamma) + .., stay in
+registers; C_P, L and S are read again for each product, from cache. Products are three tf32 products each, exact to
+single precision. One variant for each shape (N, M) serves all settings: weights, iterations and rounds are values.
+
+Sinkhorn's rounds are kept in the scale of batched_sinkhorn.py. Where g / lam spreads further than single precision
+carries, the kernel gives up and says so, and the pair is solved in double precision. Notation: problem.py.
+"""
+
+# Triton compiles these functions; their arguments have no types of Python.
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Final
+
+import triton
+import triton.language as tl
+
+from rwk.transport.gpu.batched import ARMIJO, HALVINGS, LARGEST_STEP_WITH_KL, LEAST_MASS
+from rwk.transport.gpu.batched_costs import PRIOR_FLOOR
+from rwk.transport.gpu.batched_sinkhorn import PLAIN_SPREAD, TINY
+
+_ARMIJO = tl.constexpr(ARMIJO)
+_HALVINGS = tl.constexpr(HALVINGS)
+_LARGEST_STEP_WITH_KL = tl.constexpr(LARGEST_STEP_WITH_KL)
+_LEAST_MASS = tl.constexpr(LEAST_MASS[4])
+_PLAIN_SPREAD = tl.constexpr(PLAIN_SPREAD[4])
+_PRIOR_FLOOR = tl.constexpr(PRIOR_FLOOR)
+_TINY = tl.constexpr(TINY[4])
+_LN_2 = tl.constexpr(math.log(2.0))
+_INTERPRETED = tl.constexpr(os.environ.get("TRITON_INTERPRET") == "1")
+_FAR = tl.constexpr(1e30)  # beyond any cost
+
+# measured on an H200: warps of a program and, where fewer registers pay, how many
+LAUNCH: Final[dict[tuple[int, int], dict[str, int]]] = {
+    (16, 16): {"num_warps": 1, "maxnreg": 80},
+    (32, 32): {"num_warps": 1},
+    (32, 64): {"num_warps": 4},
+    (64, 64): {"num_warps": 4},
+    (64, 128): {"num_warps": 4},
+    (128, 128): {"num_warps": 8},
+}
+
+
+@triton.jit
+def _log2(x):
+    """log2 in one instruction, to 2 units in the last place; Triton's own takes twenty."""
+    if _INTERPRETED:
+        y = tl.log2(x)
+    else:
+        y = tl.inline_asm_elementwise("lg2.approx.ftz.f32 $0, $1;", "=f,f", [x], tl.float32, is_pure=True, pack=1)
+    return y
+
+
+@triton.jit
+def _exp2(x):
+    if _INTERPRETED:
+        y = tl.exp2(x)
+    else:
+        y = tl.inline_asm_elementwise("ex2.approx.ftz.f32 $0, $1;", "=f,f", [x], tl.float32, is_pure=True, pack=1)
+    return y
+
+
+@triton.jit
+def _ratio(x, y):
+    """x / y, y >= 1e-37."""
+    if _INTERPRETED:
+        inverse = 1.0 / y
+    else:
+        inverse = tl.inline_asm_elementwise("rcp.approx.ftz.f32 $0, $1;", "=f,f", [y], tl.float32, is_pure=True, pack=1)
+    return x * inverse
+
+
+@triton.jit
+def _logarithms(gamma):
+    return _LN_2 * _log2(tl.maximum(gamma, _LEAST_MASS))
+
+
+@triton.jit
+def _total(x):
+    return tl.sum(tl.sum(x, axis=1), axis=0)
+
+
+@triton.jit
+def _largest(x):
+    return tl.max(tl.max(x, axis=1), axis=0)
+
+
+@triton.jit
+def _split(x):
+    """x as a sum of two tf32 numbers, the first the nearest."""
+    bits = (x.to(tl.int32, bitcast=True) + 0x1000) & -0x2000
+    high = bits.to(tl.float32, bitcast=True)
+    return high, x - high
+
+
+@triton.jit
+def _product(left, right, out):
+    """out + left right, exact to single precision by three tf32 products."""
+    left_high, left_low = _split(left)
+    right_high, right_low = _split(right)
+    out = tl.dot(left_low, right_high, out, input_precision="tf32")
+    out = tl.dot(left_high, right_low, out, input_precision="tf32")
+    return tl.dot(left_high, right_high, out, input_precision="tf32")
+
+
+@triton.jit
+def _as_operand(x, N: tl.constexpr, M: tl.constexpr):
+    """X^T, rows in operand order: as a right operand this is the very place where a product leaves X in registers."""
+    return tl.trans(tl.reshape(tl.permute(tl.reshape(x, (N, M // 8, 4, 2)), (0, 1, 3, 2)), (N, M)))
+
+
+@triton.jit
+def _quadratic_map(
+    x, maps_a, maps_b, width_a, width_b, ridge, w_structure, w_source, w_target, N: tl.constexpr, M: tl.constexpr
+):  # fmt: skip
+    """Steps 2 and 6: Q(X) = ridge X - bg C X C + ls L X S + lt S X L; a weight of 0 costs nothing."""
+    i, k = tl.arange(0, N), tl.arange(0, M)
+    square_a, square_b = i[:, None] * width_a + i[None, :], k[:, None] * width_b + k[None, :]
+    inside_a = (i < width_a)[:, None] & (i < width_a)[None, :]
+    inside_b = (k < width_b)[:, None] & (k < width_b)[None, :]
+    operand = _as_operand(x, N, M)
+    image = ridge * x
+    for t in range(3):
+        weight = tl.where(t == 0, w_structure, tl.where(t == 1, w_source, w_target))
+        if weight != 0.0:
+            left = tl.load(maps_a + t * width_a * width_a + square_a, mask=inside_a, other=0.0)  # C, L, S
+            right = tl.load(maps_b + ((3 - t) % 3) * width_b * width_b + square_b, mask=inside_b, other=0.0)  # C, S, L
+            half = weight * _product(right, operand, tl.zeros((M, N), tl.float32))  # (X right)^T
+            image = _product(left, _as_operand(half, M, N), image)
+    return image
+
+
+@triton.jit
+def _sinkhorn_plan(g, mu, nu, lam, rounds):
+    """Step 4: the coupling of `rounds` Sinkhorn rounds, rounded, and whether single precision carried it."""
+    a = tl.where(mu > 0, tl.min(g, axis=1), 0.0)
+    rest = g - a[:, None]
+    b = tl.where(nu > 0, tl.min(rest, axis=0), 0.0)
+    rest -= b[None, :]
+    start = tl.where(mu > 0, a - tl.min(tl.where(mu > 0, a, _FAR), axis=0), 0.0)
+    spread = tl.maximum(_largest(tl.where(rest < _FAR / 2, rest, 0.0)), tl.max(start, axis=0))
+    scale = -1.0 / (_LN_2 * lam)
+    plan = _exp2(scale * rest)  # 0 where a node is padding
+    u = tl.where(mu > 0, _exp2(scale * start), 0.0)
+    v = nu
+    for _ in range(rounds):
+        v = _ratio(nu, tl.maximum(tl.sum(plan * u[:, None], axis=0), _TINY))
+        u = _ratio(mu, tl.maximum(tl.sum(plan * v[None, :], axis=1), _TINY))
+    # rounding: rows are exact after the last u, so only columns are shrunk
+    carried = v * tl.sum(plan * u[:, None], axis=0)
+    v *= tl.minimum(_ratio(nu, tl.maximum(carried, _TINY)), 1.0)
+    missing_b = tl.maximum(nu - carried, 0.0)
+    plan = plan * u[:, None] * v[None, :]
+    missing_a = tl.maximum(mu - tl.sum(plan, axis=1), 0.0)
+    missing = tl.sum(missing_a, axis=0)
+    share = tl.where(missing > 0, _ratio(missing_b, tl.maximum(missing, _TINY)), 0.0)
+    return plan + missing_a[:, None] * share[None, :], spread <= lam * _PLAIN_SPREAD
+
+
+@triton.jit
+def _line_search(gamma, delta, slope, curvature, kl):
+    """Step 7: the step; 0 says that no descent was found."""
+    largest = tl.where(kl != 0.0, _LARGEST_STEP_WITH_KL, 1.0)
+    newton = tl.minimum(tl.maximum(-slope / (2.0 * tl.where(curvature > 0, curvature, 1.0)), 0.0), largest)
+    alpha = tl.where(curvature > 0, newton, largest)
+    smooth, entropy = slope, 0.0 * slope
+    if kl != 0.0:
+        logs = _logarithms(gamma)
+        smooth -= kl * _total(delta * logs)
+        entropy = _total(gamma * logs)
+    halvings, searching = 0, 1
+    while searching == 1:
+        change = alpha * smooth + alpha * alpha * curvature
+        if kl != 0.0:
+            trial = tl.maximum(gamma + alpha * delta, 0.0)
+            change += kl * (_total(trial * _logarithms(trial)) - entropy)
+        if change <= _ARMIJO * alpha * slope:
+            searching = 0
+        else:
+            alpha = tl.where(halvings < _HALVINGS, 0.5 * alpha, 0.0)
+            searching = tl.where(halvings < _HALVINGS, 1, 0)
+            halvings += 1
+    return alpha
+
+
+@triton.jit
+def solve_pair_kernel(
+    cost, pairs_a, pairs_b, width_a, width_b, weights_a, weights_b, degrees_a, degrees_b, maps_a, maps_b,
+    vectors_a, vectors_b, values, gaps, iterations, states, couplings,
+    beta_global, w_source, w_target, ridge, kl, lam, tol, max_iter, rounds,
+    N: tl.constexpr, M: tl.constexpr, COUPLING: tl.constexpr,
+):  # fmt: skip
+    """Algorithm 1 for one pair; state: 0 not converged, 1 converged, 2 given up."""
+    pair = tl.program_id(0).to(tl.int64)
+    a, b = tl.load(pairs_a + pair), tl.load(pairs_b + pair)
+    i, k = tl.arange(0, N), tl.arange(0, M)
+    own_a, own_b = i < width_a, k < width_b
+    mu = tl.load(weights_a + a * width_a + i, mask=own_a, other=0.0)
+    nu = tl.load(weights_b + b * width_b + k, mask=own_b, other=0.0)
+    inside = (mu > 0)[:, None] & (nu > 0)[None, :]
+    maps_a += a * 3 * width_a * width_a
+    maps_b += b * 3 * width_b * width_b
+    vectors_a += a * 4 * width_a + i
+    vectors_b += b * 4 * width_b + k
+
+    # 1
+    slopes = tl.load(cost + pair * N * M + i[:, None] * M + k[None, :])
+    moment_a = tl.load(vectors_a, mask=own_a, other=0.0)
+    moment_b = tl.load(vectors_b, mask=own_b, other=0.0)
+    slopes += (2.0 * beta_global) * (moment_a[:, None] + moment_b[None, :])
+    if kl != 0.0:
+        d = tl.load(degrees_a + a * width_a + i, mask=own_a, other=0.0)[:, None]
+        e = tl.load(degrees_b + b * width_b + k, mask=own_b, other=0.0)[None, :]
+        # 0/0 counts as alike: both differences are 0 then
+        likeness = tl.maximum(1.0 - tl.abs(d - e) / tl.maximum(tl.maximum(d, e), 1e-30), _PRIOR_FLOOR)
+        slopes -= (kl * _LN_2) * (_log2(likeness) - _log2(_total(tl.where(inside, likeness, 0.0))))
+    # 2
+    gamma = mu[:, None] * nu[None, :]
+    image = ridge * gamma
+    for t in range(3):  # rank one: C mu, L mu, S mu with C nu, S nu, L nu
+        weight = tl.where(t == 0, -beta_global, tl.where(t == 1, w_source, w_target))
+        left = tl.load(vectors_a + (1 + t) * width_a, mask=own_a, other=0.0)
+        right = tl.load(vectors_b + (1 + (3 - t) % 3) * width_b, mask=own_b, other=0.0)
+        image += (weight * left)[:, None] * right[None, :]
+    slopes = tl.where(inside, slopes + 2.0 * image, _FAR)  # padding is far from everything
+
+    gap = tl.full((), float("inf"), tl.float32)
+    slope = tl.full((), 0.0, tl.float32)
+    value = tl.full((), 0.0, tl.float32)
+    state, n_iter, last, running = 0, 0, 0, 1
+    x = gamma
+    while running == 1:
+        if last == 0:
+            g = slopes + kl * _logarithms(gamma)  # 3
+            plan, carried = _sinkhorn_plan(g, mu, nu, lam, rounds)  # 4
+            x = plan - gamma
+            slope = _total(x * g)  # 5
+            gap = -slope
+            if (gap <= tol) | (carried == 0):
+                state = tl.where(carried, 1, 2)
+                last = 1
+                x = gamma
+        # 6, and 9 once the pair has stopped
+        image = _quadratic_map(x, maps_a, maps_b, width_a, width_b, ridge, -beta_global, w_source, w_target, N, M)
+        if last == 0:
+            alpha = _line_search(gamma, x, slope, _total(x * image), kl)  # 7
+            gamma = tl.maximum(gamma + alpha * x, 0.0)  # 8
+            slopes += (2.0 * alpha) * image
+            n_iter += tl.where(alpha > 0, 1, 0)
+            if (alpha == 0.0) | (n_iter >= max_iter):
+                last = 1
+                x = gamma
+        else:
+            # 9: slopes hold 2 Q(gamma) and twice the moments, of which H has one each
+            moments = beta_global * (moment_a[:, None] + moment_b[None, :])
+            value = _total(gamma * (slopes - image - moments + kl * _logarithms(gamma)))
+            running = 0
+    tl.store(values + pair, value)
+    tl.store(gaps + pair, gap)
+    tl.store(iterations + pair, n_iter)
+    tl.store(states + pair, state)
+    if COUPLING:
+        tl.store(couplings + pair * N * M + i[:, None] * M + k[None, :], gamma)

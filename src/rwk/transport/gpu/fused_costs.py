@@ -1,0 +1,117 @@
+"""Step 1 of the fused body: M = C_V + beta_local C_N of every pair of a chunk, tile by tile, in Triton.
+
+A tile sums squared differences column by column, so nodes with equal features are at distance 0 exactly. The sparse
+columns of the two graphs are merged as two sorted lists; a column that only one of them has counts with its square.
+"""
+
+# Triton compiles these functions; their arguments have no types of Python.
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import triton
+import triton.language as tl
+
+from rwk.transport.gpu.device import announce_compiling
+from rwk.transport.gpu.store import Stack, Store
+from rwk.transport.problem import CostWeights
+
+TILE: Final = 64
+NO_COLUMN: Final = tl.constexpr(1 << 62)
+
+
+@triton.jit
+def _add_squares(squares, source, target, width_a, width_b, i, k, n_columns):
+    """Add squared differences over the columns (c, P) of two graphs."""
+    for c in range(n_columns):
+        x = tl.load(source + c * width_a + i, mask=i < width_a, other=0.0)
+        y = tl.load(target + c * width_b + k, mask=k < width_b, other=0.0)
+        difference = x[:, None] - y[None, :]
+        squares += difference * difference
+    return squares
+
+
+@triton.jit
+def _add_mismatches(count, source, target, width_a, width_b, i, k, n_columns):
+    """Count the columns (c, P) in which two graphs differ."""
+    for c in range(n_columns):
+        x = tl.load(source + c * width_a + i, mask=i < width_a, other=0)
+        y = tl.load(target + c * width_b + k, mask=k < width_b, other=0)
+        count += (x[:, None] != y[None, :]).to(tl.float32)
+    return count
+
+
+@triton.jit
+def _linear_cost_tile(
+    out, out_n, out_m, pairs_a, pairs_b, width_a, width_b,
+    features_a, features_b, n_features,
+    offsets_a, ids_a, columns_a, offsets_b, ids_b, columns_b,
+    colours_a, colours_b, n_rounds, hamming_unit,
+    embedding_a, embedding_b, n_embedding, signs_a, signs_b, n_signs, neighbour_unit,
+    N: tl.constexpr, M: tl.constexpr,
+):  # fmt: skip
+    pair = tl.program_id(0).to(tl.int64)
+    i = tl.program_id(1) * N + tl.arange(0, N)
+    k = tl.program_id(2) * M + tl.arange(0, M)
+    a, b = tl.load(pairs_a + pair), tl.load(pairs_b + pair)
+
+    squares = tl.zeros((N, M), tl.float32)
+    x0, y0 = features_a + a * n_features * width_a, features_b + b * n_features * width_b
+    squares = _add_squares(squares, x0, y0, width_a, width_b, i, k, n_features)
+
+    p, p_end = tl.load(offsets_a + a), tl.load(offsets_a + a + 1)
+    q, q_end = tl.load(offsets_b + b), tl.load(offsets_b + b + 1)
+    alone_a, alone_b = tl.zeros((N,), tl.float32), tl.zeros((M,), tl.float32)
+    while (p < p_end) | (q < q_end):
+        left = tl.load(ids_a + p, mask=p < p_end, other=NO_COLUMN)
+        right = tl.load(ids_b + q, mask=q < q_end, other=NO_COLUMN)
+        x = tl.load(columns_a + p * width_a + i, mask=(i < width_a) & (left <= right), other=0.0)
+        y = tl.load(columns_b + q * width_b + k, mask=(k < width_b) & (right <= left), other=0.0)
+        if left == right:
+            difference = x[:, None] - y[None, :]
+            squares += difference * difference
+        else:
+            alone_a += x * x
+            alone_b += y * y
+        p += (left <= right).to(tl.int64)
+        q += (right <= left).to(tl.int64)
+    cost = tl.sqrt(squares + alone_a[:, None] + alone_b[None, :])
+
+    count = tl.zeros((N, M), tl.float32)
+    c0, d0 = colours_a + a * n_rounds * width_a, colours_b + b * n_rounds * width_b
+    cost += hamming_unit * _add_mismatches(count, c0, d0, width_a, width_b, i, k, n_rounds)
+
+    count = tl.zeros((N, M), tl.float32)
+    s0, t0 = signs_a + a * n_signs * width_a, signs_b + b * n_signs * width_b
+    distance = _add_mismatches(count, s0, t0, width_a, width_b, i, k, n_signs)
+    squares = tl.zeros((N, M), tl.float32)
+    e0, f0 = embedding_a + a * n_embedding * width_a, embedding_b + b * n_embedding * width_b
+    distance += tl.sqrt(_add_squares(squares, e0, f0, width_a, width_b, i, k, n_embedding))
+    cost += neighbour_unit * distance
+
+    place = pair * out_n * out_m + i[:, None] * out_m + k[None, :]
+    tl.store(out + place, cost, mask=(i < out_n)[:, None] & (k < out_m)[None, :])
+
+
+def linear_cost_into(
+    out: Any, store: Store, source: Stack, target: Stack, a: Any, b: Any, weights: CostWeights
+) -> None:
+    """Fill out (B, n, m) with M; entries of padded nodes mean nothing."""
+    n, m = out.shape[1:]
+    tile_n, tile_m = min(n, TILE), min(m, TILE)
+    rounds, n_signs = source.colours.shape[1], source.signs.shape[1]
+    n_embedding = 0 if n_signs or weights.beta_local == 0.0 else source.embedding.shape[1]
+    neighbour_unit = weights.beta_local * store.neighbour_cost / max(n_signs, 1)
+    announce_compiling(f"costs {tile_n}x{tile_m}", store.device)
+    _linear_cost_tile[(len(a), -(-n // tile_n), -(-m // tile_m))](
+        out, n, m, a, b, source.width, target.width,
+        source.features, target.features, source.features.shape[1],
+        source.column_offsets, source.column_ids, source.columns,
+        target.column_offsets, target.column_ids, target.columns,
+        source.colours, target.colours, rounds, store.hamming_cost / max(rounds, 1),
+        source.embedding, target.embedding, n_embedding,
+        source.signs, target.signs, n_signs if weights.beta_local != 0.0 else 0, neighbour_unit,
+        N=tile_n, M=tile_m, num_warps=1 if tile_n * tile_m <= 1024 else 4,
+    )  # fmt: skip

@@ -1,0 +1,108 @@
+"""Chunks of pairs through the fused kernels; results come back while the next chunk is solved."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from rwk.transport.gpu.device import announce_compiling
+from rwk.transport.gpu.fused import LAUNCH, solve_pair_kernel
+from rwk.transport.gpu.fused_costs import linear_cost_into
+from rwk.transport.gpu.plan import Group, Job, run_chunks
+from rwk.transport.gpu.store import Stack
+from rwk.transport.problem import PairResults
+
+GIVEN_UP = 2
+
+
+class Solved(NamedTuple):
+    """Results of a chunk on the device."""
+
+    values: Any  # (B,) float32
+    n_iter: Any  # (B,) int32
+    gaps: Any  # (B,) float32
+    states: Any  # (B,) int32: 0 not converged, 1 converged, 2 given up
+    couplings: Any | None  # (B, N, M)
+
+
+class Returning(NamedTuple):
+    """Results of a chunk on their way to the host."""
+
+    members: NDArray[np.int64]
+    parts: list[Any]
+    arrived: Any | None  # CUDA event
+
+    def results(self) -> tuple[PairResults, NDArray[np.int32]]:
+        if self.arrived is not None:
+            self.arrived.synchronize()
+        values, n_iter, gaps, states = (part.numpy() for part in self.parts)
+        return PairResults(values.astype(np.float64), n_iter, gaps.astype(np.float64), states == 1), states
+
+
+def linear_cost_on_chip(
+    job: Job, source: Stack, target: Stack, a: Any, b: Any, shape: tuple[int, int] | None = None
+) -> Any:
+    """M of listed pairs, (B, N, M), from the kernel."""
+    out = torch.empty((len(a), *(shape or (source.width, target.width))), dtype=torch.float32, device=job.store.device)
+    linear_cost_into(out, job.store, source, target, a, b, job.weights)
+    return out
+
+
+def run_fused(job: Job, group: Group, shape: tuple[int, int]) -> NDArray[np.int64]:
+    """Solve one group of small pairs; returns the numbers of those that need double precision."""
+    given_up = [np.zeros(0, np.int64)]
+    waiting: list[Returning] = []
+
+    def finish(chunk: Returning) -> None:
+        results, states = chunk.results()
+        job.results.put(chunk.members, results)
+        given_up.append(chunk.members[states == GIVEN_UP])
+        job.report(len(states))
+
+    def solve(members: NDArray[np.int64]) -> None:
+        a, b = job.places(members)
+        waiting.append(_send_home(members, launch(job, group, shape, a, b)))
+        if len(waiting) > 2:
+            finish(waiting.pop(0))
+
+    run_chunks(solve, group.members, 2 * 4 * shape[0] * shape[1], job.store.device)
+    for chunk in waiting:
+        finish(chunk)
+    return np.concatenate(given_up)
+
+
+def launch(job: Job, group: Group, shape: tuple[int, int], a: Any, b: Any, *, couplings: bool = False) -> Solved:
+    """Costs and solve of one chunk of pairs, given by places in the two stacks."""
+    store, source, target, weights, options = job.store, group.source, group.target, job.weights, job.options
+    n, m = shape
+    cost = linear_cost_on_chip(job, source, target, a, b, shape)
+    floats = torch.empty((2, len(a)), dtype=torch.float32, device=store.device)
+    whole = torch.empty((2, len(a)), dtype=torch.int32, device=store.device)
+    plans = torch.empty((len(a), n, m), dtype=torch.float32, device=store.device) if couplings else None
+    announce_compiling(f"solve {n}x{m}", store.device)
+    solve_pair_kernel[(len(a),)](
+        cost, a, b, source.width, target.width, source.weights, target.weights, source.degrees, target.degrees,
+        source.operands, target.operands, source.vectors, target.vectors,
+        floats[0], floats[1], whole[0], whole[1], cost if plans is None else plans,
+        weights.beta_global,
+        weights.beta_local * weights.laplacian_source, weights.beta_local * weights.laplacian_target,
+        0.5 * weights.beta_local * weights.ridge, weights.beta_global * weights.degree_weight,
+        options.entropy, options.tol, options.max_iter, options.sinkhorn_iter,
+        N=n, M=m, COUPLING=couplings, **LAUNCH[shape],
+    )  # fmt: skip
+    return Solved(floats[0], whole[0], floats[1], whole[1], plans)
+
+
+def _send_home(members: NDArray[np.int64], solved: Solved) -> Returning:
+    parts = list(solved[:4])
+    if not parts[0].is_cuda:
+        return Returning(members, parts, None)
+    home = [torch.empty(part.shape, dtype=part.dtype, pin_memory=True) for part in parts]
+    for there, part in zip(home, parts, strict=True):
+        there.copy_(part, non_blocking=True)
+    arrived = torch.cuda.Event()
+    arrived.record()
+    return Returning(members, home, arrived)

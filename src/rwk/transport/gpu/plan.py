@@ -1,0 +1,94 @@
+"""Which pairs are solved together: pairs of one pair of size classes, in chunks that fit the device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rwk.transport.gpu.device import chunk_bytes
+from rwk.transport.gpu.store import Stack, Store
+from rwk.transport.problem import BackendError, CostWeights, PairResults, ScgOptions
+
+# (N, M) the fused kernel is compiled for; a pair takes the first that holds it, so few variants serve all
+SHAPES: Final = ((16, 16), (32, 32), (32, 64), (64, 64), (64, 128), (128, 128))
+MATRICES_ALIVE: Final = 14  # (N, M) matrices of a pair that the batched body holds at once
+LARGEST_CHUNK: Final = 2**18  # pairs
+
+
+class Job(NamedTuple):
+    """One list of pairs to solve, and where the results go."""
+
+    store: Store
+    pairs: NDArray[np.int64]
+    weights: CostWeights
+    options: ScgOptions
+    results: PairResults
+    report: Callable[[int], None]
+
+    def places(self, members: NDArray[np.int64]) -> tuple[Any, Any]:
+        """Places of some pairs' graphs in their stacks, on the device."""
+        import torch
+
+        both = torch.from_numpy(self.store.places[self.pairs[members]]).to(self.store.device)
+        return both[:, 0].contiguous(), both[:, 1].contiguous()
+
+
+class Group(NamedTuple):
+    """Pairs of one pair of size classes; `members` are their numbers in the list, in the order given."""
+
+    source: Stack
+    target: Stack
+    members: NDArray[np.int64]
+
+
+def group_pairs(store: Store, pairs: NDArray[np.int64]) -> list[Group]:
+    """The listed pairs by size classes, costliest first."""
+    widths = sorted(store.stacks)
+    number = np.zeros(max(widths) + 1, np.int16)
+    number[widths] = np.arange(len(widths))
+    codes = number[store.widths[pairs[:, 0]]] * np.int16(len(widths)) + number[store.widths[pairs[:, 1]]]
+    order = np.argsort(codes, kind="stable")  # a radix sort: codes are short
+    starts = np.flatnonzero(np.diff(codes[order], prepend=np.int16(-1)))
+    groups = [
+        Group(store.stacks[widths[code // len(widths)]], store.stacks[widths[code % len(widths)]], members)
+        for code, members in zip(codes[order[starts]].tolist(), np.split(order, starts[1:]), strict=True)
+    ]
+    return sorted(groups, key=lambda group: -group.source.width * group.target.width)
+
+
+def fused_shape(source: Stack, target: Stack) -> tuple[int, int] | None:
+    """The kernel variant for a pair of size classes; None for graphs that do not fit on chip."""
+    return next((shape for shape in SHAPES if shape[0] >= source.width and shape[1] >= target.width), None)
+
+
+def batched_pair_bytes(source: Stack, target: Stack, itemsize: int, *, costs_on_chip: bool) -> int:
+    """Device memory one pair takes in the batched body."""
+    n, m = source.width, target.width
+    matrices = MATRICES_ALIVE * n * m * itemsize + 2 * (n * n + m * m) * itemsize
+    columns = 0 if costs_on_chip else max(int(stack.column_offsets.diff().max()) for stack in (source, target))
+    return matrices + 8 * columns * (n + m) + (0 if costs_on_chip else 6 * 8 * n * m)
+
+
+def run_chunks(
+    solve: Callable[[NDArray[np.int64]], None], members: NDArray[np.int64], pair_bytes: int, device: Any
+) -> None:
+    """Call `solve` on chunks of the members that fit; out of memory halves the chunk and goes on."""
+    import torch
+
+    count = int(np.clip(chunk_bytes(device) // max(pair_bytes, 1), 1, LARGEST_CHUNK))
+    start = 0
+    while start < len(members):
+        try:
+            solve(members[start : start + count])
+        except torch.cuda.OutOfMemoryError:
+            if count == 1:
+                raise BackendError(
+                    "two graphs are too large for the memory of this device; use backend='cpu'"
+                ) from None
+            count //= 2
+            torch.cuda.empty_cache()
+        else:
+            start += count

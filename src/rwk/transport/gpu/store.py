@@ -1,0 +1,243 @@
+"""What the device keeps of each graph, uploaded once: stacks of graphs of one size class.
+
+A graph of n nodes lives in the stack of the smallest width P >= n of the ladder, padded by zeros; a padded node has
+no mass, so it takes part in nothing. Pairs are listed by their places in two stacks and read from there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rwk.transport.problem import GraphMeasures
+
+LADDER: Final = (16, 32, 64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024)
+GROWTH_STEP: Final = 512  # widths beyond the ladder
+FUSED_WIDTH: Final = 128  # the fused kernel solves graphs up to here, with a dense S; beyond, F serves
+
+
+class Stack(NamedTuple):
+    """Graphs of one size class; g graphs, P nodes each. Matrices are in the precision of the solve."""
+
+    width: int  # P
+    sizes: Any  # (g,) int32
+    weights: Any  # (g, P)
+    degrees: Any  # (g, P)
+    maps: Any  # (g, 2, P, P): C_P and L
+    operands: Any  # (g, 3, P, P) for the fused kernel: C_P, L and S, columns in OPERAND_ORDER
+    factors: Any  # (g, P, r): F
+    vectors: Any  # (g, 4, P): C_P^2 w / 2, C_P w, L w, S w
+    moments: Any  # (g,): <C_P^2 w / 2, w>
+    features: Any  # (g, d, P) dense part of the feature vectors
+    embedding: Any  # (g, k, P)
+    signs: Any  # (g, k, P) int8
+    colours: Any  # (g, rounds, P) int32, numbered over all graphs
+    column_offsets: Any  # (g + 1,) int64
+    column_ids: Any  # sparse columns of each graph, ascending; numbered over all graphs in the order of their keys
+    columns: Any  # (columns, P) their values, dense
+    square_norms: Any  # (g, P) float64, over the sparse columns as they are kept
+
+
+class Store(NamedTuple):
+    """The graphs of one run on the device."""
+
+    device: Any
+    real: Any  # torch dtype of the solve
+    stacks: dict[int, Stack]
+    widths: NDArray[np.int64]  # size class of each graph
+    places: NDArray[np.int64]  # and its place in that stack
+    moments: NDArray[np.float64]  # <C_P^2 w / 2, w> of each graph, on the host
+    n_columns: int  # distinct sparse columns
+    hamming_cost: float
+    neighbour_cost: float
+
+
+def width_of(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Size class of each graph.
+
+    >>> width_of(np.array([3, 16, 17, 100, 1025, 5748])).tolist()
+    [16, 16, 32, 128, 1536, 6144]
+    """
+    ladder = np.array(LADDER, np.int64)
+    beyond = -(-sizes // GROWTH_STEP) * GROWTH_STEP
+    return np.where(sizes <= ladder[-1], ladder[np.minimum(np.searchsorted(ladder, sizes), len(ladder) - 1)], beyond)
+
+
+def make_store(measures: GraphMeasures, graphs: NDArray[np.int64], device: Any, real: Any) -> Store:
+    """Upload the chosen graphs; the places of the others are -1."""
+    widths = width_of(measures.sizes)
+    places = np.full(measures.n_graphs, -1, np.int64)
+    keys, ids = np.unique(measures.column_keys, return_inverse=True)
+    colours = np.zeros(measures.colours.shape, np.int32)
+    for row, numbers in zip(measures.colours, colours, strict=True):
+        numbers[:] = np.unique(row, return_inverse=True)[1]
+    stacks, moments = {}, np.zeros(measures.n_graphs)
+    for width in np.unique(widths[graphs]).tolist():
+        mine = graphs[widths[graphs] == width]
+        places[mine] = np.arange(len(mine))
+        stacks[width] = _make_stack(measures, mine, width, (ids.astype(np.int64), colours), device, real)
+        moments[mine] = stacks[width].moments.cpu().numpy()
+    costs = float(measures.hamming_cost), float(measures.neighbour_cost)
+    return Store(device, real, stacks, widths, places, moments, len(keys), *costs)
+
+
+def _make_stack(
+    measures: GraphMeasures,
+    graphs: NDArray[np.int64],
+    width: int,
+    numbered: tuple[NDArray[np.int64], NDArray[np.int32]],
+    device: Any,
+    real: Any,
+) -> Stack:
+    import torch
+
+    ids, colours = numbered
+    sizes = measures.sizes[graphs]
+    runs = ragged(measures.offsets[graphs], sizes)  # packed node numbers of these graphs
+    slots = ragged(np.arange(len(graphs)) * width, sizes)  # where they go in (g, P)
+
+    def by_node(values: NDArray[Any], dtype: Any) -> Any:
+        """(V, c) rows to (g, c, P)."""
+        rows = values[runs].reshape(len(runs), -1)
+        padded = torch.zeros((len(graphs) * width, rows.shape[1]), dtype=dtype, device=device)
+        padded[torch.from_numpy(slots).to(device)] = torch.from_numpy(np.ascontiguousarray(rows)).to(device, dtype)
+        return padded.reshape(len(graphs), width, rows.shape[1]).transpose(1, 2).contiguous()
+
+    structure = _squares(measures.structure, measures.structure_offsets, graphs, sizes, width, device)
+    laplacian = _laplacians(measures, graphs, sizes, width, device)
+    factors = _factors(measures, graphs, sizes, width, device)
+    weights = by_node(measures.weights, torch.float64)[:, 0]  # (g, P)
+    column = weights[:, :, None]
+    half = structure.square().mul_(0.5).bmm(column)
+    narrow = factors.bmm(factors.transpose(1, 2).bmm(column))
+    vectors = torch.cat([half, structure.bmm(column), laplacian.bmm(column), narrow], dim=2).transpose(1, 2)
+    maps = torch.stack([structure.to(real), laplacian.to(real)], dim=1)
+    operands = maps[:0]
+    if width <= FUSED_WIDTH and real == torch.float32:
+        dense = factors.bmm(factors.transpose(1, 2)).to(real)
+        operands = torch.cat([maps, dense[:, None]], dim=1)[..., operand_order(width)].contiguous()
+    offsets, column_ids, columns, norms = _columns(measures, graphs, sizes, width, ids, device, real)
+    return Stack(
+        width=width,
+        sizes=torch.from_numpy(sizes.astype(np.int32)).to(device),
+        weights=weights.to(real),
+        degrees=by_node(measures.degrees, real)[:, 0].contiguous(),
+        maps=maps,
+        operands=operands,
+        factors=factors.to(real),
+        vectors=vectors.to(real).contiguous(),
+        moments=(half[:, :, 0] * weights).sum(dim=1),
+        features=by_node(measures.features, real),
+        embedding=by_node(measures.embedding, real),
+        signs=by_node(measures.signs, torch.int8),
+        colours=by_node(np.ascontiguousarray(colours.T), torch.int32),
+        column_offsets=offsets,
+        column_ids=column_ids,
+        columns=columns,
+        square_norms=norms,
+    )
+
+
+def ragged(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """starts[0], starts[0] + 1 .. for lengths[0] numbers, then the same of the next run.
+
+    >>> ragged(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.asarray(np.arange(total) + np.repeat(starts - (ends - lengths), lengths), np.int64)
+
+
+def operand_order(width: int) -> NDArray[np.int64]:
+    """Columns in the order in which tensor cores hold a product in registers: 0 2 4 6 1 3 5 7 of every eight.
+
+    A matrix with such columns, times a result of an earlier product as it lies in registers, is the right product,
+    and nothing has to be moved between threads.
+    """
+    return np.arange(width).reshape(-1, 4, 2).transpose(0, 2, 1).ravel()
+
+
+def _squares(
+    packed: NDArray[Any], offsets: NDArray[np.int64], graphs: NDArray[np.int64], sizes: Any, width: int, device: Any
+) -> Any:
+    """Packed (n, n) matrices as (g, P, P), float64 so that what is summed from them is."""
+    import torch
+
+    if width > FUSED_WIDTH:  # few and large: block by block, without a list of all their places
+        blocks = torch.zeros((len(graphs), width, width), dtype=torch.float64, device=device)
+        for block, graph, n in zip(blocks, graphs, sizes.tolist(), strict=True):
+            square = np.ascontiguousarray(packed[offsets[graph] : offsets[graph + 1]]).reshape(n, n)
+            block[:n, :n] = torch.from_numpy(square).to(device)
+        return blocks
+    runs = ragged(offsets[graphs], sizes * sizes)
+    values = torch.from_numpy(np.ascontiguousarray(packed[runs])).to(device)
+    rows_of = np.repeat(np.arange(len(graphs)) * width, sizes) + ragged(np.zeros(len(graphs), np.int64), sizes)
+    slots = torch.from_numpy(ragged(rows_of * width, np.repeat(sizes, sizes))).to(device)
+    padded = torch.zeros(len(graphs) * width * width, dtype=torch.float64, device=device)
+    padded[slots] = values.to(torch.float64)
+    return padded.reshape(len(graphs), width, width)
+
+
+def _laplacians(measures: GraphMeasures, graphs: NDArray[np.int64], sizes: Any, width: int, device: Any) -> Any:
+    import torch
+
+    nodes = ragged(measures.offsets[graphs], sizes)
+    rows_of = np.repeat(np.arange(len(graphs)) * width, sizes) + ragged(np.zeros(len(graphs), np.int64), sizes)
+    counts = np.diff(measures.laplacian_offsets)[nodes]
+    entries = ragged(measures.laplacian_offsets[nodes], counts)
+    slots = np.repeat(rows_of * width, counts) + measures.laplacian_columns[entries]
+    padded = torch.zeros(len(graphs) * width * width, dtype=torch.float64, device=device)
+    values = torch.from_numpy(np.ascontiguousarray(measures.laplacian_values[entries]))
+    padded[torch.from_numpy(slots).to(device)] = values.to(device, torch.float64)
+    return padded.reshape(len(graphs), width, width)
+
+
+def _factors(measures: GraphMeasures, graphs: NDArray[np.int64], sizes: Any, width: int, device: Any) -> Any:
+    """F of each graph, columns padded to the widest."""
+    import torch
+
+    totals = np.diff(measures.factor_offsets)[graphs]
+    ranks = totals // sizes
+    rank = max(int(ranks.max()), 1)
+    rows_of = np.repeat(np.arange(len(graphs)) * width, sizes) + ragged(np.zeros(len(graphs), np.int64), sizes)
+    slots = ragged(rows_of * rank, np.repeat(ranks, sizes))
+    values = measures.factors[ragged(measures.factor_offsets[graphs], totals)]
+    padded = torch.zeros(len(graphs) * width * rank, dtype=torch.float64, device=device)
+    padded[torch.from_numpy(slots).to(device)] = torch.from_numpy(values).to(device, torch.float64)
+    return padded.reshape(len(graphs), width, rank)
+
+
+def _columns(
+    measures: GraphMeasures,
+    graphs: NDArray[np.int64],
+    sizes: Any,
+    width: int,
+    ids: NDArray[np.int64],
+    device: Any,
+    real: Any,
+) -> tuple[Any, Any, Any, Any]:
+    """Sparse columns of these graphs: offsets by graph, ids, dense values, and square norms of the nodes."""
+    import torch
+
+    counts = np.diff(measures.column_offsets)[graphs]
+    chosen = ragged(measures.column_offsets[graphs], counts)
+    lengths = np.diff(measures.entry_offsets)[chosen]
+    entries = ragged(measures.entry_offsets[chosen], lengths)
+    slots = np.repeat(np.arange(len(chosen)) * width, lengths) + measures.entry_rows[entries]
+    padded = torch.zeros(len(chosen) * width, dtype=real, device=device)
+    values = torch.from_numpy(np.ascontiguousarray(measures.entry_values[entries]))
+    padded[torch.from_numpy(slots).to(device)] = values.to(device, real)
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    owners = np.repeat(np.repeat(np.arange(len(graphs)), counts), lengths) * width + measures.entry_rows[entries]
+    squares = np.bincount(
+        owners, weights=values.to(real).to(torch.float64).square().numpy(), minlength=len(graphs) * width
+    )
+    return (
+        torch.from_numpy(offsets).to(device),
+        torch.from_numpy(ids[chosen]).to(device),
+        padded.reshape(len(chosen), width),
+        torch.from_numpy(squares).to(device).reshape(len(graphs), width),
+    )

@@ -1,0 +1,213 @@
+"""The GPU backend is held to the CPU body, on machines without a GPU: the batched body runs on the processor, the
+fused kernels in Triton's interpreter where Triton is installed."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from asserts import assert_close, assert_finite, assert_marginals, tolerance
+from generators import hard_sets
+from gpu_cases import CASES, INTERPRETED, INTERPRETED_PAIRS, INTERPRETED_SETTINGS, all_pairs, measured, ragged_set
+from rwk import GraphSet, Parameters, RWKernel, align, pairwise_discrepancy
+from rwk.represent import represent
+from rwk.transport import costs as cpu_costs
+from rwk.transport import cpu, threads
+from rwk.transport.problem import BackendError
+
+torch = pytest.importorskip("torch", reason="the GPU backend needs PyTorch")
+
+from rwk.transport import gpu  # noqa: E402
+from rwk.transport.gpu import batched, batched_costs, plan  # noqa: E402
+
+TYPICAL_ERROR = 1e-5
+torch.set_num_threads(1)  # thousands of tiny operations: threads would only wait for each other
+needs_triton = pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="Triton is not installed")
+
+
+@pytest.fixture(autouse=True)
+def on_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RWK_GPU_DEVICE", "cpu")
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+
+
+def relative(found: Any, wanted: Any) -> Any:
+    return np.abs(found - wanted) / np.maximum(np.abs(wanted), 1e-3)
+
+
+# ---------------------------------------------------------------- the batched body
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_many_pairs_agree_with_the_cpu(name: str) -> None:
+    measures, weights, options = measured(name)
+    pairs = all_pairs(measures.n_graphs)
+    found = gpu.run_pairs(measures, pairs, weights, options)
+    wanted = threads.run_pairs(measures, pairs, weights, options, n_jobs=1)
+    errors = relative(found.values, wanted.values)
+    assert np.median(errors) < TYPICAL_ERROR
+    assert errors.max() < tolerance("float32", "gpu").value
+    assert (found.n_iter == wanted.n_iter).all()
+    assert (found.converged == wanted.converged).all()
+    finite = np.isfinite(wanted.gaps)
+    assert_close(found.gaps[finite], wanted.gaps[finite], 1e-4, scale=1.0, what="gaps")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_single_pair_is_solved_in_double_precision(name: str) -> None:
+    measures, weights, options = measured(name)
+    for a, b in ((2, 4), (3, 3), (0, 1)):
+        found = gpu.run_pair(measures, a, b, weights, options, trace=True)
+        wanted = threads.run_pair(measures, a, b, weights, options, trace=True)
+        assert_finite(found)
+        assert_close(found.value, wanted.value, 1e-9, scale=max(abs(wanted.value), 1e-2), what="value")
+        assert_close(found.coupling, wanted.coupling, 1e-7, what="coupling")
+        for term in wanted.terms:
+            assert_close(found.terms[term], wanted.terms[term], 1e-9, scale=1.0, what=term)
+        first, second = (measures.weights[measures.offsets[g] : measures.offsets[g + 1]] for g in (a, b))
+        assert_marginals(found.coupling, first, second)
+        assert (found.n_iter, found.converged) == (wanted.n_iter, wanted.converged)
+        if wanted.history is not None:
+            assert_close(found.history, wanted.history, 1e-9, scale=1.0, what="history")
+
+
+@pytest.mark.parametrize("chunk", [1, 3])
+def test_chunk_size_agnostic(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    measures, weights, options = measured("all terms")
+    pairs = all_pairs(measures.n_graphs)
+    whole = gpu.run_pairs(measures, pairs, weights, options)
+    monkeypatch.setattr(plan, "LARGEST_CHUNK", chunk)
+    parts = gpu.run_pairs(measures, pairs, weights, options)
+    assert_close(parts.values, whole.values, 1e-6)
+    assert (parts.n_iter == whole.n_iter).all()
+
+
+@pytest.mark.parametrize("name", hard_sets())
+def test_hard_graphs_give_finite_numbers(name: str) -> None:
+    parameters = Parameters.of({"backend": "cpu"})
+    measures, _ = represent(GraphSet.from_graphs(hard_sets()[name]), parameters)
+    pairs, weights, options = all_pairs(measures.n_graphs), parameters.cost_weights(), parameters.scg_options()
+    found = gpu.run_pairs(measures, pairs, weights, options)
+    wanted = threads.run_pairs(measures, pairs, weights, options, n_jobs=1)
+    assert np.isfinite(found.values).all()
+    assert_close(found.values, wanted.values, 1e-4, scale=max(1e-2, np.abs(wanted.values).max()))
+
+
+def test_padding_takes_part_in_nothing() -> None:
+    measures, weights, options = measured("repel", sizes=(1, 16, 17, 32, 33))
+    found = gpu.run_pairs(measures, all_pairs(5), weights, options)
+    assert np.isfinite(found.values).all()
+
+
+def test_a_graph_with_itself_keeps_its_digits() -> None:
+    measures, weights, options = measured("all terms")
+    pairs = np.stack([np.arange(measures.n_graphs)] * 2, axis=1)
+    found = gpu.run_pairs(measures, pairs, weights, options).values
+    wanted = threads.run_pairs(measures, pairs, weights, options, n_jobs=1).values
+    assert (relative(found, wanted) < TYPICAL_ERROR).all()
+
+
+def test_every_pair_is_reported() -> None:
+    measures, weights, options = measured("small entropy")
+    told: list[int] = []
+    gpu.run_pairs(measures, all_pairs(5), weights, options, tick=told.append)
+    assert sum(told) == 25
+    assert len(gpu.run_pairs(measures, np.zeros((0, 2), np.int64), weights, options).values) == 0
+
+
+def test_the_two_bodies_share_their_constants() -> None:
+    assert batched.ARMIJO == cpu.ARMIJO
+    assert batched.HALVINGS == cpu.HALVINGS
+    assert batched.LARGEST_STEP_WITH_KL == cpu.LARGEST_STEP_WITH_KL
+    assert batched.LEAST_MASS == {4: cpu.LEAST_MASS_32, 8: cpu.LEAST_MASS_64}
+    assert batched_costs.PRIOR_FLOOR == cpu_costs.PRIOR_FLOOR
+    assert batched_costs.ROUNDING == cpu_costs.ROUNDING
+
+
+# ---------------------------------------------------------------- public names
+
+
+def test_backend_by_name() -> None:
+    graphs = ragged_set(3, (4, 9, 17), features="labels")
+    for settings in ({}, {"debias": True}, {"laplacian_source": 0.1}):
+        found = pairwise_discrepancy(graphs, backend="gpu", **settings)
+        wanted = pairwise_discrepancy(graphs, backend="cpu", **settings)
+        assert_close(found, wanted, 1e-4)
+        assert (found == found.T).all()
+    kernel = RWKernel(backend="gpu").fit(graphs)
+    assert_close(kernel.transform(graphs), RWKernel(backend="cpu").fit(graphs).transform(graphs), 1e-4)
+    solution = align(graphs[0], graphs[1], backend="gpu", debias=True)
+    assert_close(solution.value, align(graphs[0], graphs[1], backend="cpu", debias=True).value, 1e-9, scale=1.0)
+
+
+def test_no_device_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs = ragged_set(3, (4, 5), features="labels")
+    monkeypatch.delenv("RWK_GPU_DEVICE")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(BackendError, match=r"needs a CUDA device, and PyTorch .*; use backend='cpu'"):
+        pairwise_discrepancy(graphs, backend="gpu")
+    monkeypatch.setenv("RWK_GPU_DEVICE", "cuda:first")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    with pytest.raises(BackendError, match="names no device"):
+        align(graphs[0], graphs[1], backend="gpu")
+
+
+def test_no_torch_names_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(BackendError, match=r"pip install 'rwk\[gpu\]'"):
+        align(*ragged_set(3, (4, 5), features="labels"), backend="gpu")
+
+
+def test_out_of_memory_halves_the_chunk() -> None:
+    done: list[int] = []
+
+    def solve(members: Any) -> None:
+        if len(members) > 3:
+            raise torch.cuda.OutOfMemoryError
+        done.extend(members.tolist())
+
+    plan.run_chunks(solve, np.arange(20), 1, torch.device("cpu"))
+    assert done == list(range(20))
+    with pytest.raises(BackendError, match="too large for the memory"):
+        plan.run_chunks(lambda members: _no_memory(), np.arange(2), 1, torch.device("cpu"))
+
+
+def _no_memory() -> None:
+    raise torch.cuda.OutOfMemoryError
+
+
+# ---------------------------------------------------------------- the fused kernels
+
+
+@pytest.fixture(scope="module")
+def interpreted(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Results of the fused kernels, solved in a process of its own: Triton decides at import who runs a kernel."""
+    path = tmp_path_factory.mktemp("interpreted") / "results.npz"
+    here = Path(__file__).parent
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "RWK_GPU_DEVICE": "cpu"}
+    subprocess.run([sys.executable, str(here / "gpu_cases.py"), str(path)], env=environment, check=True)
+    with np.load(path) as results:
+        return dict(results)
+
+
+@needs_triton
+@pytest.mark.parametrize("name", INTERPRETED)
+def test_fused_kernels_agree_with_the_cpu(name: str, interpreted: Any) -> None:
+    measures, weights, options = measured(name, **INTERPRETED_SETTINGS)
+    for a, b in INTERPRETED_PAIRS:
+        value, n_iter, gap, state = interpreted[f"{name}/{a}/{b}/numbers"]
+        coupling = interpreted[f"{name}/{a}/{b}/coupling"]
+        wanted = threads.run_pair(measures, int(a), int(b), weights, options)
+        assert_close(value, wanted.value, 1e-5, scale=max(abs(wanted.value), 0.1), what="value")
+        assert (n_iter, bool(state)) == (wanted.n_iter, wanted.converged)
+        assert_close(gap, wanted.gap, 1e-5, scale=1.0, what="gap")
+        assert_close(coupling, wanted.coupling, 1e-4, what="coupling")
+        first, second = (measures.weights[measures.offsets[g] : measures.offsets[g + 1]] for g in (a, b))
+        assert_marginals(coupling, first, second, "float32")
