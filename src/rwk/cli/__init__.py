@@ -1,6 +1,8 @@
 """The command line: parse, call, print.
 
     app.py       the commands, each a few lines
+    gram.py      matrices, in memory or in a store, and queries
+    reproduce.py the paper's tables; bench.py: timings
     look.py      commands to look at things: report, explain, explore, doctor
     options.py   command-line options made of `Parameters`, so that names are the same everywhere
     screen.py    tables, progress bars, estimates

@@ -12,9 +12,10 @@ import typer
 
 from rwk import __version__
 from rwk.cli.bench import bench
+from rwk.cli.gram import gram, query
 from rwk.cli.options import with_parameters
 from rwk.cli.reproduce import classify_baselines, reproduce, variant_of
-from rwk.cli.screen import console, duration, errors, figures_of, progress_bar, say_cost
+from rwk.cli.screen import Data, console, errors, figures_of, load_graphs, progress_bar, say_cost
 from rwk.parameters import Parameters
 
 app = typer.Typer(
@@ -24,7 +25,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Data = Annotated[str, typer.Argument(help="A dataset's name, or a path: TU folder or zip, GraphML, GML, GEXF.")]
 GridName = Annotated[str, typer.Option("--grid", help="Settings to choose from: quick, small, paper or full.")]
 Repeats = Annotated[int, typer.Option(help="Repeats of the outer cross-validation.", min=1)]
 Splits = Annotated[int, typer.Option(help="Outer folds.", min=2)]
@@ -64,36 +64,8 @@ def info(
         console.print("\n".join(list_datasets()), highlight=False)
         return
     for name in data:
-        row = dataset_statistics(_load(name)).row()
+        row = dataset_statistics(load_graphs(name)).row()
         console.print(figures_of(row["name"], row))
-
-
-@app.command()
-@with_parameters
-def gram(
-    data: Data,
-    parameters: Parameters,
-    output: Annotated[Path, typer.Option("--output", "-o", help="npz file to write.")] = Path("gram.npz"),
-) -> None:
-    """Compute the Gram matrix of a set of graphs, and save it with its parameters, targets and version."""
-    from rwk.files import check_writable, save_gram
-    from rwk.gram import symmetric_discrepancy
-    from rwk.represent import represent
-
-    check_writable(output)
-    graphs = _load(data)
-    n_pairs = len(graphs) * (len(graphs) + 1) // 2
-    measures, _ = represent(graphs, parameters)
-    say_cost(measures, parameters, n_pairs)
-    with progress_bar("Gram matrix", n_pairs) as tick:
-        matrix, health = symmetric_discrepancy(measures, parameters, tick=tick)
-    save_gram(output, matrix, parameters, targets=graphs.targets, name=graphs.name)
-    console.print(
-        f"{output}: {len(graphs)} graphs, {health.n_pairs:,} pairs in {duration(health.seconds)} "
-        f"({health.pairs_per_second:,.0f} a second), {health.n_not_converged:,} not converged",
-        highlight=False,
-        soft_wrap=True,
-    )
 
 
 @app.command()
@@ -108,7 +80,7 @@ def classify(
     splits: Splits = 10,
 ) -> None:
     """Nested cross-validation: an accuracy that was not chosen on its own test folds."""
-    graphs = _load(data)
+    graphs = load_graphs(data)
     changes = variant_of(method)
     if changes is not None:
         parameters = replace(parameters, **changes).checked()
@@ -131,7 +103,7 @@ def align(
     from rwk.kernel import RWKernel
 
     check_writable(output)
-    graphs = _load(data)
+    graphs = load_graphs(data)
     first, second = graphs[i], graphs[j]
     solution = RWKernel(**parameters.asdict()).fit(graphs).align(first, second)
     terms = {**solution.terms, "value": solution.value}
@@ -152,7 +124,7 @@ def demo(
     """The main job on MUTAG: Gram matrix, nested cross-validation, a heat map and an alignment."""
     import numpy as np
 
-    graphs = _load("MUTAG")
+    graphs = load_graphs("MUTAG")
     run = _classify(graphs, parameters, output / "demo", grid="quick", repeats=repeats, splits=10)
     matrix = next(iter(run.matrices.values()))
     _draw_kernel(output / "kernel.png", np.exp(-parameters.eta * matrix), graphs.targets)
@@ -165,8 +137,8 @@ def demo(
     _draw_alignment(output / "alignment.png", graphs[0], graphs[nearest], solution, title)
 
 
-app.command()(reproduce)
-app.command()(bench)
+for command in (gram, query, reproduce, bench):
+    app.command()(command)
 
 
 def _classify(graphs: Any, parameters: Parameters, output: Path, *, grid: str, repeats: int, splits: int) -> Any:
@@ -218,14 +190,3 @@ def _save(figure: Any, path: Path) -> None:
 
     write_whole(path, lambda beside: figure.savefig(beside, dpi=150, bbox_inches="tight"))
     console.print(f"picture: {path}", highlight=False, soft_wrap=True)
-
-
-def _load(data: str) -> Any:
-    """Graphs by a dataset's name or by any path that `as_graphs` reads."""
-    from rwk.convert import as_graphs
-    from rwk.datasets import load_dataset
-
-    path = Path(data)
-    if path.is_file() and path.suffix.lower() not in {".zip"}:
-        return as_graphs(path)
-    return load_dataset(data)

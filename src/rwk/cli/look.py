@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from rwk.cli.options import with_parameters
-from rwk.cli.screen import console, errors, figures_of
+from rwk.cli.screen import console, errors, figures_of, load_graphs
 from rwk.parameters import Parameters
 
 Data = Annotated[str, typer.Argument(help="A dataset's name, or a path: TU folder or zip, GraphML, GML, GEXF.")]
@@ -23,7 +23,7 @@ def report(
     """Write a run's report: one HTML file that needs nothing else, or Markdown."""
     from rwk.report.commands import write_report
 
-    written = write_report(run, output, graphs=None if data is None else _load(data))
+    written = write_report(run, output, graphs=None if data is None else load_graphs(data))
     console.print(f"report: {written[0]}", highlight=False, soft_wrap=True)
 
 
@@ -41,7 +41,7 @@ def explain(
     """Explain a graph's predicted class: the graphs that pulled it there, and the nodes they agree on."""
     from rwk.report.commands import explain_graph
 
-    graphs = _load(data)
+    graphs = load_graphs(data)
     found = explain_graph(graphs, i, parameters, output=output, C=C, n_supports=supports)
     truth = graphs.targets[i]
     console.print(
@@ -71,7 +71,7 @@ def explore(
     from rwk.explore import serve
     from rwk.report.content import ReportError, read_run
 
-    graphs = _load(data)
+    graphs = load_graphs(data)
     discrepancy = None if gram is None else read_run(gram).discrepancy
     if discrepancy is not None and len(discrepancy) != len(graphs):
         raise ReportError(f"{gram} is of {len(discrepancy)} graphs, but {graphs.name} has {len(graphs)}; give its own")
@@ -95,9 +95,3 @@ COMMANDS = (report, explain, explore, doctor)
 
 def _say(text: str) -> None:
     console.print(text, highlight=False, soft_wrap=True)
-
-
-def _load(data: str) -> Any:
-    from rwk.cli.app import _load as load
-
-    return load(data)

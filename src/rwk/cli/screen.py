@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from rwk.graphs import GraphSet
     from rwk.parameters import Parameters
     from rwk.transport.chunks import Ticker
     from rwk.transport.problem import GraphMeasures
+
+Data = Annotated[str, typer.Argument(help="A dataset's name, or a path: TU folder or zip, GraphML, GML, GEXF.")]
 
 console = Console()
 errors = Console(stderr=True, highlight=False)
@@ -84,3 +89,14 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def load_graphs(data: str) -> GraphSet:
+    """Graphs by a dataset's name or by any path that `as_graphs` reads."""
+    from rwk.convert import as_graphs
+    from rwk.datasets import load_dataset
+
+    path = Path(data)
+    if path.is_file() and path.suffix.lower() != ".zip":
+        return as_graphs(path)
+    return load_dataset(data)

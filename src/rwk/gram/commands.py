@@ -136,9 +136,11 @@ def spell_time(seconds: float) -> str:
 
 
 def _load(data: str) -> GraphSet:
+    from rwk.convert import as_graphs
     from rwk.datasets import load_dataset
 
-    return load_dataset(data)
+    path = Path(data)
+    return as_graphs(path) if path.is_file() and path.suffix.lower() != ".zip" else load_dataset(data)
 
 
 def _query_graph(graphs: GraphSet, graph: str) -> Any:
