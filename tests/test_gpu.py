@@ -183,6 +183,17 @@ def _no_memory() -> None:
     raise torch.cuda.OutOfMemoryError
 
 
+# ---------------------------------------------------------------- the attention embedding
+
+
+def test_attention_trains_on_the_device_as_on_the_cpu() -> None:
+    graphs = GraphSet.from_graphs(ragged_set(3, (1, 2, 7, 16, 20), features="labels"))
+    settings = {"embedding": "attention", "embedding_dim": 8, "walk_length": 3, "structure_metric": "euclidean"}
+    found, _ = represent(graphs, Parameters.of({**settings, "backend": "gpu"}))
+    wanted, _ = represent(graphs, Parameters.of({**settings, "backend": "cpu"}))
+    assert_close(found.embedding, wanted.embedding, 1e-5)  # 200 steps of Adam: rounding grows
+
+
 # ---------------------------------------------------------------- the fused kernels
 
 

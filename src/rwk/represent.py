@@ -103,12 +103,13 @@ def _structures(graphs: GraphSet, laplacian: Any, parameters: Parameters, progre
     from rwk.transport.chunks import in_threads
 
     made: list[Any] = [None] * len(graphs)
+    trained = _trained_on_device(graphs, laplacian, parameters)
     bounds = np.unique(np.append(np.arange(0, len(graphs), GRAPHS_PER_CHUNK), len(graphs)))
 
     def work(chunk: int) -> int:
         for i in range(bounds[chunk], bounds[chunk + 1]):
-            nodes = slice(graphs.node_offsets[i], graphs.node_offsets[i + 1])
-            made[i] = _structure_of(graphs[i], np.asarray(laplacian[nodes, nodes].toarray()), parameters)
+            dense = _block(graphs, laplacian, i)
+            made[i] = _structure_of(graphs[i], dense, parameters, trained[i] if trained else None)
         return int(bounds[chunk + 1] - bounds[chunk])
 
     in_threads(work, len(bounds) - 1, n_jobs=parameters.n_jobs, tick=progress)
@@ -116,13 +117,43 @@ def _structures(graphs: GraphSet, laplacian: Any, parameters: Parameters, progre
     return Structures(np.array(lambda_max), list(embeddings), list(signs), list(factors), list(structures))
 
 
-def _structure_of(graph: Graph, laplacian: FloatArray, parameters: Parameters) -> tuple[Any, ...]:
+def _embedded(parameters: Parameters) -> bool:
+    """Whether any term asks for a structure embedding."""
+    return parameters.beta_local != 0 or (parameters.beta_global != 0 and parameters.structure == "embedding")
+
+
+def _block(graphs: GraphSet, laplacian: Any, i: int) -> FloatArray:
+    nodes = slice(graphs.node_offsets[i], graphs.node_offsets[i + 1])
+    return np.asarray(laplacian[nodes, nodes].toarray())
+
+
+def _trained_on_device(graphs: GraphSet, laplacian: Any, parameters: Parameters) -> list[FloatArray] | None:
+    """The attention embeddings of all graphs, where a device trains them side by side."""
+    from rwk.transport.pairs import backend_name
+
+    if parameters.embedding != "attention" or not _embedded(parameters) or backend_name(parameters.backend) != "gpu":
+        return None
+    from rwk.embedding_gpu import attention_embeddings
+    from rwk.spectrum import decompose
+
+    return attention_embeddings(
+        [decompose(_block(graphs, laplacian, i)) for i in range(len(graphs))],
+        [np.asarray(graph.adjacency().toarray()) for graph in graphs],
+        dim=parameters.embedding_dim or ATTENTION_DIM,
+        walk_length=parameters.walk_length,
+        n_walks=parameters.n_walks,
+    )
+
+
+def _structure_of(
+    graph: Graph, laplacian: FloatArray, parameters: Parameters, trained: FloatArray | None
+) -> tuple[Any, ...]:
     """lambda_max, embedding, signs, factor and C_P of one graph; what no term asks for is empty."""
     from rwk.spectrum import decompose
     from rwk.structure import narrow_factor, row_distances, signs_of, structure_cost
 
     local, everywhere = parameters.beta_local != 0, parameters.beta_global != 0
-    embedded = local or (everywhere and parameters.structure == "embedding")
+    embedded = _embedded(parameters)
     hamming = parameters.structure_metric == "hamming" or (
         parameters.structure_metric == "auto" and parameters.embedding == "attention"
     )
@@ -131,7 +162,7 @@ def _structure_of(graph: Graph, laplacian: FloatArray, parameters: Parameters) -
     spectrum = decompose(laplacian) if decomposed else None
     embedding = np.zeros((graph.n_nodes, 0))
     if spectrum and embedded:
-        embedding = _embedding(graph, spectrum, parameters)
+        embedding = _embedding(graph, spectrum, parameters) if trained is None else trained
     signs = signs_of(embedding) if embedded and hamming else np.zeros((graph.n_nodes, 0), np.int8)
     laplacian_on = local and (parameters.laplacian_source != 0 or parameters.laplacian_target != 0)
     cost = np.zeros((graph.n_nodes, graph.n_nodes))

@@ -9,7 +9,6 @@
     batched.py           the numbered steps of B pairs at once (torch): large graphs, single pairs, no Triton
       batched_costs.py     step 1
       batched_sinkhorn.py  step 4
-    attention.py         the attention embedding of many graphs at once
 
 `run_pairs` solves in single precision, `run_pair` in double. Pairs that single precision spoils are solved again in
 double: those whose spread of g / lam it can't carry, as the kernel says, those whose value is a small remainder of

@@ -19,7 +19,7 @@ from rwk.transport.gpu.store import Stack, Store
 from rwk.transport.problem import CostWeights
 
 TILE: Final = 64
-NO_COLUMN: Final = tl.constexpr(1 << 62)
+NO_COLUMN: Final = tl.constexpr(2**31 - 1)
 
 
 @triton.jit
@@ -64,19 +64,24 @@ def _linear_cost_tile(
     p, p_end = tl.load(offsets_a + a), tl.load(offsets_a + a + 1)
     q, q_end = tl.load(offsets_b + b), tl.load(offsets_b + b + 1)
     alone_a, alone_b = tl.zeros((N,), tl.float32), tl.zeros((M,), tl.float32)
+    left = tl.load(ids_a + p, mask=p < p_end, other=NO_COLUMN)
+    right = tl.load(ids_b + q, mask=q < q_end, other=NO_COLUMN)
     while (p < p_end) | (q < q_end):
-        left = tl.load(ids_a + p, mask=p < p_end, other=NO_COLUMN)
-        right = tl.load(ids_b + q, mask=q < q_end, other=NO_COLUMN)
-        x = tl.load(columns_a + p * width_a + i, mask=(i < width_a) & (left <= right), other=0.0)
-        y = tl.load(columns_b + q * width_b + k, mask=(k < width_b) & (right <= left), other=0.0)
+        # all loads of a step come before its comparison: they need not wait for it
+        next_left = tl.load(ids_a + p + 1, mask=p + 1 < p_end, other=NO_COLUMN)
+        next_right = tl.load(ids_b + q + 1, mask=q + 1 < q_end, other=NO_COLUMN)
+        x = tl.load(columns_a + p * width_a + i, mask=(i < width_a) & (p < p_end), other=0.0)
+        y = tl.load(columns_b + q * width_b + k, mask=(k < width_b) & (q < q_end), other=0.0)
+        in_a, in_b = left <= right, right <= left
         if left == right:
             difference = x[:, None] - y[None, :]
             squares += difference * difference
         else:
-            alone_a += x * x
-            alone_b += y * y
-        p += (left <= right).to(tl.int64)
-        q += (right <= left).to(tl.int64)
+            alone_a += tl.where(in_a, x * x, 0.0)
+            alone_b += tl.where(in_b, y * y, 0.0)
+        p += in_a.to(tl.int64)
+        q += in_b.to(tl.int64)
+        left, right = tl.where(in_a, next_left, left), tl.where(in_b, next_right, right)
     cost = tl.sqrt(squares + alone_a[:, None] + alone_b[None, :])
 
     count = tl.zeros((N, M), tl.float32)

@@ -35,7 +35,7 @@ class Stack(NamedTuple):
     signs: Any  # (g, k, P) int8
     colours: Any  # (g, rounds, P) int32, numbered over all graphs
     column_offsets: Any  # (g + 1,) int64
-    column_ids: Any  # sparse columns of each graph, ascending; numbered over all graphs in the order of their keys
+    column_ids: Any  # int32 sparse columns of each graph, ascending; numbered over all graphs in the order of keys
     columns: Any  # (columns, P) their values, dense
     square_norms: Any  # (g, P) float64, over the sparse columns as they are kept
 
@@ -77,7 +77,7 @@ def make_store(measures: GraphMeasures, graphs: NDArray[np.int64], device: Any, 
     for width in np.unique(widths[graphs]).tolist():
         mine = graphs[widths[graphs] == width]
         places[mine] = np.arange(len(mine))
-        stacks[width] = _make_stack(measures, mine, width, (ids.astype(np.int64), colours), device, real)
+        stacks[width] = _make_stack(measures, mine, width, (ids.astype(np.int32), colours), device, real)
         moments[mine] = stacks[width].moments.cpu().numpy()
     costs = float(measures.hamming_cost), float(measures.neighbour_cost)
     return Store(device, real, stacks, widths, places, moments, len(keys), *costs)
@@ -87,7 +87,7 @@ def _make_stack(
     measures: GraphMeasures,
     graphs: NDArray[np.int64],
     width: int,
-    numbered: tuple[NDArray[np.int64], NDArray[np.int32]],
+    numbered: tuple[NDArray[np.int32], NDArray[np.int32]],
     device: Any,
     real: Any,
 ) -> Stack:
@@ -215,7 +215,7 @@ def _columns(
     graphs: NDArray[np.int64],
     sizes: Any,
     width: int,
-    ids: NDArray[np.int64],
+    ids: NDArray[np.int32],
     device: Any,
     real: Any,
 ) -> tuple[Any, Any, Any, Any]:
