@@ -43,6 +43,7 @@ def explain(
 
     graphs = load_graphs(data)
     found = explain_graph(graphs, i, parameters, output=output, C=C, n_supports=supports)
+    assert graphs.targets is not None  # explain_graph asks for them
     truth = graphs.targets[i]
     console.print(
         figures_of(
