@@ -8,7 +8,7 @@ by cross-validation, and shares work between settings where it can.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from rwk.convert import as_graphs
 from rwk.graphs import FloatArray, GraphError, GraphSet
 
 Kind = Literal["kernel", "discrepancy", "classifier"]
+LARGE: Final = 2000  # graphs
 
 
 class NotApplicable(GraphError):
@@ -82,7 +83,7 @@ class GraphKernel(TransformerMixin, Baseline):  # type: ignore[misc]
         """Name and Gram matrix (for kind "discrepancy": discrepancies) of every setting of the grid."""
         graphs = self._graphs(X)
         for parameters in ParameterGrid(self.grid):
-            yield setting_name(parameters), clone(self).set_params(**parameters).fit_transform(graphs)
+            yield setting_name(parameters), kept(clone(self).set_params(**parameters).fit_transform(graphs))
 
     def _learn(self, graphs: GraphSet) -> None:
         """Learn from the fitted graphs what new ones are represented with."""
@@ -132,7 +133,7 @@ class RoundsKernel(HistogramKernel):
             for rounds, term in enumerate(deepest.fitted_):
                 gram = gram + inner(term)
                 if rounds in self.grid["rounds"]:
-                    yield setting_name({"rounds": rounds, **parameters}), deepest._normalized(gram)
+                    yield setting_name({"rounds": rounds, **parameters}), kept(deepest._normalized(gram))
 
 
 class DiscrepancyKernel(GraphKernel):
@@ -153,7 +154,7 @@ class DiscrepancyKernel(GraphKernel):
         """As `GraphKernel.settings`, with discrepancies in place of kernels."""
         graphs = self._graphs(X)
         for parameters in ParameterGrid(self.grid):
-            yield setting_name(parameters), clone(self).set_params(**parameters).fit(graphs).discrepancy()
+            yield setting_name(parameters), kept(clone(self).set_params(**parameters).fit(graphs).discrepancy())
 
     def _compare(self, rows: Any, columns: Any) -> FloatArray:
         return np.asarray(np.exp(-self.gamma * self._discrepancies(rows, columns)))
@@ -173,6 +174,11 @@ def cosine(gram: FloatArray, rows: FloatArray, columns: FloatArray) -> FloatArra
     """K / sqrt(k(x, x) k(y, y)); 0 where a graph has no feature at all."""
     root = np.sqrt(np.outer(rows, columns))
     return np.divide(gram, root, out=np.zeros_like(gram), where=root > 0)
+
+
+def kept(matrix: FloatArray) -> Any:
+    """A matrix of a setting as it is kept beside the others: in single precision if it is large."""
+    return matrix.astype(np.float32) if len(matrix) > LARGE else matrix
 
 
 def setting_name(parameters: Mapping[str, Any]) -> str:

@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-from rwk.baselines.base import GraphKernel, cosine, setting_name
+from rwk.baselines.base import GraphKernel, cosine, kept, setting_name
 from rwk.baselines.nodes import labels_or_degrees
 from rwk.baselines.pairs import pair_matrix
 from rwk.features import block_adjacency
@@ -104,10 +104,10 @@ class GNTK(GraphKernel):
         others = {name: values for name, values in self.grid.items() if name != "blocks"}
         for parameters in ParameterGrid(others):
             deepest = clone(self).set_params(blocks=max(self.grid["blocks"]), **parameters).fit(graphs)
-            sums = deepest._after_blocks(deepest.fitted_, None)
-            for blocks in self.grid["blocks"]:
-                gram = deepest._finish(sums, (deepest.fitted_, deepest.fitted_), blocks)
-                yield setting_name({"blocks": blocks, **parameters}), gram
+            sums = deepest._after_blocks(deepest.fitted_, None, self.grid["blocks"])
+            for blocks, gram in zip(self.grid["blocks"], sums, strict=True):
+                name = setting_name({"blocks": blocks, **parameters})
+                yield name, kept(deepest._finish(gram, (deepest.fitted_, deepest.fitted_), blocks))
 
     def _represent(self, graphs: GraphSet) -> TangentGraphs:
         if self.scale not in ("uniform", "degree"):
@@ -131,25 +131,24 @@ class GNTK(GraphKernel):
         return state
 
     def _compare(self, rows: TangentGraphs, columns: TangentGraphs | None) -> FloatArray:
-        sums = self._after_blocks(rows, columns)
-        return self._finish(sums, (rows, rows if columns is None else columns), self.blocks)
+        gram = self._after_blocks(rows, columns, (self.blocks,))[0]
+        return self._finish(gram, (rows, rows if columns is None else columns), self.blocks)
 
-    def _after_blocks(self, rows: TangentGraphs, columns: TangentGraphs | None) -> FloatArray:
-        """ΣΘ of all pairs after 0..blocks blocks, shape (blocks + 1, rows, columns)."""
+    def _after_blocks(self, rows: TangentGraphs, columns: TangentGraphs | None, wanted: Sequence[int]) -> FloatArray:
+        """The kernel of all pairs for each wanted number of blocks, shape (wanted, rows, columns)."""
         other = rows if columns is None else columns
-        layers = self.layers
+        layers, jumping, ends = self.layers, self.jumping, np.array(wanted, np.int64)
 
         def solve(i: IntArray, j: IntArray, out: FloatArray) -> None:
-            _solve_pairs(rows, other, i, j, layers, out)
+            _solve_pairs(rows, other, i, j, layers, jumping, ends, out)
 
         sizes = (np.diff(rows.offsets), np.diff(other.offsets))
-        return pair_matrix(solve, sizes, self.blocks + 1, symmetric=columns is None, n_jobs=self.n_jobs)
+        return pair_matrix(solve, sizes, len(ends), symmetric=columns is None, n_jobs=self.n_jobs)
 
-    def _finish(self, sums: FloatArray, states: tuple[TangentGraphs, TangentGraphs], blocks: int) -> FloatArray:
-        used = slice(0, blocks + 1) if self.jumping else slice(blocks, blocks + 1)
-        gram = np.asarray(sums[used].sum(axis=0))
+    def _finish(self, gram: FloatArray, states: tuple[TangentGraphs, TangentGraphs], blocks: int) -> FloatArray:
         if not self.normalize:
             return gram
+        used = slice(0, blocks + 1) if self.jumping else slice(blocks, blocks + 1)
         normalized = cosine(gram, *(state.own[used].sum(axis=0) for state in states))
         if states[0] is states[1]:
             np.fill_diagonal(normalized, 1.0)
@@ -163,9 +162,12 @@ def _learn_roots(state: Any, layers: int) -> None:
 
 
 @compiled
-def _solve_pairs(rows: Any, columns: Any, i: Any, j: Any, layers: int, out: Any) -> None:
+def _solve_pairs(rows: Any, columns: Any, i: Any, j: Any, layers: int, jumping: Any, wanted: Any, out: Any) -> None:
+    sums = np.empty(len(rows.roots) + 1)
     for k in range(len(i)):
-        _evolve(rows, columns, i[k], j[k], layers, False, out[k])
+        _evolve(rows, columns, i[k], j[k], layers, False, sums)
+        for at in range(len(wanted)):
+            out[k, at] = sums[: wanted[at] + 1].sum() if jumping else sums[wanted[at]]
 
 
 @compiled

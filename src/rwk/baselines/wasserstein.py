@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rwk.baselines.base import DiscrepancyKernel, setting_name
+from rwk.baselines.base import DiscrepancyKernel, kept, setting_name
 from rwk.baselines.emd import transport_plan
 from rwk.baselines.histograms import histograms, owners
 from rwk.baselines.nodes import learn_vectors
@@ -84,7 +84,7 @@ class WWL(DiscrepancyKernel):
         deepest = WWL(**{**self.get_params(), "rounds": max(self.grid["rounds"])}).fit(X)
         for rounds, distances in enumerate(deepest._distances(deepest.fitted_, None)):
             if rounds in self.grid["rounds"]:
-                yield setting_name({"rounds": rounds}), distances
+                yield setting_name({"rounds": rounds}), kept(distances)
 
     def _learn(self, graphs: GraphSet) -> None:
         if self.features not in ("auto", "labels", "attributes"):
