@@ -46,28 +46,59 @@ def represent(
     >>> measures.sizes.tolist()
     [3]
     """
-    from threadpoolctl import threadpool_limits
-
     check_graphs(graphs)
     if scale is None:
         scale = given_scale(parameters)
+    standard = attribute_standard(graphs, scale)
+    measures = _unscaled(graphs, parameters, standard, progress)
+    if scale is None:
+        scale = _with_standard(learned_scale(measures, parameters), graphs, standard)
+    return scaled(measures, scale, parameters), scale
+
+
+def learn_scale(graphs: GraphSet, parameters: Parameters) -> Scale:
+    """The scale `represent` learns, to the bit, with the measures of no more graphs than it looks at.
+
+    >>> from rwk.convert import as_graphs
+    >>> graphs = as_graphs([np.ones((n, n)) - np.eye(n) for n in (2, 3, 4)])
+    >>> learn_scale(graphs, Parameters()) == represent(graphs, Parameters())[1]
+    True
+    """
+    from rwk.transport.scales import sample_pairs
+
+    check_graphs(graphs)
+    scale = given_scale(parameters)
+    if scale is not None:
+        return scale
+    standard = attribute_standard(graphs, None)
+    pairs = sample_pairs(len(graphs), parameters.random_state)
+    used, numbers = np.unique(pairs, return_inverse=True)
+    measures = _unscaled(graphs[used], parameters, standard, None)
+    return _with_standard(learned_scale(measures, parameters, numbers.reshape(pairs.shape)), graphs, standard)
+
+
+def _with_standard(scale: Scale, graphs: GraphSet, standard: tuple[FloatArray, FloatArray]) -> Scale:
+    if graphs.node_attributes is not None:
+        scale |= {"attribute_mean": standard[0].tolist(), "attribute_std": standard[1].tolist()}
+    return scale
+
+
+def _unscaled(
+    graphs: GraphSet, parameters: Parameters, standard: tuple[FloatArray, FloatArray], progress: Progress | None
+) -> GraphMeasures:
+    """Measures before any cost is divided by its scale."""
+    from threadpoolctl import threadpool_limits
+
     with threadpool_limits(1, "blas"):  # the same bits whatever the number of threads
         adjacency = block_adjacency(graphs)
         normalized = block_laplacian(adjacency)
         local = normalized if parameters.laplacian == "normalized" else block_laplacian(adjacency, normalized=False)
         made = _structures(graphs, normalized, parameters, progress)
         lambda_max = np.repeat(made.lambda_max, graphs.sizes)
-        mean, deviation = attribute_standard(graphs, scale)
         colours = _colours(graphs, parameters)
-        signals = _signals(graphs, colours, parameters, (mean, deviation))
+        signals = _signals(graphs, colours, parameters, standard)
         signals = with_local_variation(signals, normalized, lambda_max, parameters.hops)
-    measures = pack_measures(graphs, signals, colours, made, (adjacency, local), parameters)
-    measures = drop_weightless(measures)
-    if scale is None:
-        scale = learned_scale(measures, parameters)
-        if graphs.node_attributes is not None:
-            scale |= {"attribute_mean": mean.tolist(), "attribute_std": deviation.tolist()}
-    return scaled(measures, scale, parameters), scale
+    return drop_weightless(pack_measures(graphs, signals, colours, made, (adjacency, local), parameters))
 
 
 def _colours(graphs: GraphSet, parameters: Parameters) -> Colours | None:

@@ -61,11 +61,11 @@ def attribute_standard(graphs: GraphSet, scale: Scale | None) -> tuple[FloatArra
     return mean, deviation
 
 
-def learned_scale(measures: GraphMeasures, parameters: Parameters) -> Scale:
-    """Typical size of each cost over sampled pairs."""
+def learned_scale(measures: GraphMeasures, parameters: Parameters, pairs: IntArray | None = None) -> Scale:
+    """Typical size of each cost over sampled pairs, or those given."""
     from rwk.transport.scales import mean_feature_costs, mean_neighbour_costs, sample_pairs, typical
 
-    pairs = sample_pairs(measures.n_graphs, parameters.random_state)
+    pairs = sample_pairs(measures.n_graphs, parameters.random_state) if pairs is None else pairs
     scale = Scale(feature=1.0, neighbourhood=1.0, structure=1.0, labels=1.0, attributes=1.0, hamming=1.0)
     plain = measures._replace(colours=measures.colours[:0])
     if measures.features.shape[1] and len(measures.column_keys):

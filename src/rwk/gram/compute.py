@@ -64,7 +64,8 @@ def compute_gram(
     """Discrepancies of all pairs of graphs, kept in a store as they come.
 
     Run it again after whatever stopped it, and only what is missing is computed, to the same bits. `store` is a folder
-    or any fsspec address (None: kept in memory); `memory` bounds what is held at once beside the graphs given;
+    or any fsspec address (None: kept in memory); `memory` bounds what is held at once beside the graphs given (the few
+    hundred graphs that set the scale must be represented whatever it says);
     `executor` is None (threads), "processes", a Dask client or an `Executor`; `existing` says what to do with a store
     that is there: "resume", "refuse", or "extend" it by the graphs after those it holds, whose scale they then share.
     `part="2/8"` computes the second eighth of the tiles only, for job arrays over one store. `parameters` are those of

@@ -18,11 +18,12 @@ from rwk.gram.store import GramStore, MemoryTiles
 from rwk.gram.tiles import Tiling, block_ends, measure_bytes
 from rwk.graphs import GraphSet, IntArray
 from rwk.parameters import Parameters, Scale
-from rwk.represent import represent
+from rwk.represent import learn_scale, represent
 from rwk.transport.problem import SOLVER_VERSION, GraphMeasures
 
 Existing = Literal["resume", "refuse", "extend"]
 EXISTING: Final = ("resume", "refuse", "extend")
+MEASURES_OF_ALL: Final = 4  # copies of all measures while they are made
 PROBES: Final = 4  # stored graphs represented again before others are added
 
 
@@ -128,18 +129,10 @@ def _block(
 
 
 def _represented(graphs: GraphSet, request: Request, scale: Scale | None) -> tuple[GraphMeasures | None, Scale]:
-    """Measures of all graphs if the budget has room for them, else None; and the scale.
-
-    Without that room the scale is learned from as many graphs, drawn at random, as there is room for.
-    """
-    room = request.budget / 2.0
-    if float(measure_bytes(graphs.sizes).sum()) <= room:
+    """The scale, and the measures of all graphs if the budget has room for them, else None."""
+    if MEASURES_OF_ALL * float(measure_bytes(graphs.sizes).sum()) <= request.budget:
         return represent(graphs, request.settings, scale=scale)
-    if scale is None:
-        drawn = np.random.default_rng(request.settings.random_state).permutation(len(graphs))
-        n_drawn = int(np.searchsorted(np.cumsum(measure_bytes(graphs.sizes[drawn])), room))
-        _, scale = represent(graphs[np.sort(drawn[: max(1, n_drawn)])], request.settings)
-    return None, scale
+    return None, learn_scale(graphs, request.settings) if scale is None else scale
 
 
 def _check_represented_alike(place: Place, request: Request, segments: list[Manifest]) -> None:

@@ -1,0 +1,301 @@
+"""Tiles, budgets, reading, estimates, and the commands around them."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import rwk
+from gram_graphs import QUICK, SMALL, random_graphs, write_tu
+from rwk.gram.blocks import cut, from_bytes, to_bytes
+from rwk.gram.budget import MOST_GRAPHS, Workload, limits_within, parse_memory, spell
+from rwk.gram.commands import GramOptions, dry_run_gram, run_gram, run_query
+from rwk.gram.compute import compute_gram, parse_part
+from rwk.gram.errors import GramError
+from rwk.gram.estimate import estimate_gram
+from rwk.gram.tiles import MOST_COST, TileLimits, Tiling, block_ends, pair_cost, tile_weight
+from rwk.parameters import Parameters
+from rwk.represent import represent
+from rwk.transport.pairs import joined
+from rwk.transport.problem import GraphMeasures
+
+pytest.importorskip("zarr", reason="zarr is in the extra 'distributed'")
+GRAPHS = random_graphs(40)
+
+
+@pytest.fixture(scope="module")
+def matrix() -> np.ndarray:
+    return rwk.pairwise_discrepancy(GRAPHS, **QUICK)
+
+
+# ---------------------------------------------------------------- tiles
+
+
+def test_tiles_cover_every_pair_once() -> None:
+    sizes = [np.array([5, 3, 9, 3, 40, 7]), np.array([2, 8, 2])]
+    tiling = Tiling.of(sizes, [block_ends(s, TileLimits(weight=600.0, graphs=3, bytes=1e9)) for s in sizes])
+    seen = np.zeros((9, 9), int)
+    for tile in tiling:
+        rows, columns = tiling.members(tile.row), tiling.members(tile.column)
+        block = np.ix_(rows, columns)
+        seen[block] += 1
+        if tile.row != tile.column:
+            seen[np.ix_(columns, rows)] += 1
+        n, m = (tiling.sizes[part].astype(float) for part in (rows, columns))
+        whole = pair_cost(n[:, None], m[None, :]).sum()
+        assert tile.cost == pytest.approx(whole / 2 if tile.row == tile.column else whole)
+    assert (seen == 1).all()
+
+
+def test_tiles_cost_alike_whatever_the_sizes() -> None:
+    sizes = np.concatenate([np.full(3000, 10), np.full(300, 80), np.full(20, 900)])
+    ends = block_ends(sizes, TileLimits(weight=tile_weight(sizes), graphs=10**6, bytes=1e18))
+    costs = np.array([tile.cost for tile in Tiling.of([sizes], [ends]) if tile.row != tile.column])
+    assert costs.max() <= 4 * np.median(costs)
+    assert costs.max() <= 3 * MOST_COST
+
+
+def test_a_part_of_the_measures_equals_the_whole() -> None:
+    settings = Parameters.of(QUICK)
+    whole, scale = represent(GRAPHS, settings)
+    chosen = np.array([7, 3, 30])
+    alone, _ = represent(GRAPHS[chosen], settings, scale=scale)
+    for measures in (cut(whole, chosen), from_bytes(to_bytes(cut(whole, chosen)))):
+        assert measures is not None
+        for name in GraphMeasures._fields:
+            np.testing.assert_array_equal(getattr(measures, name), getattr(alone, name), err_msg=name)
+    together = joined(cut(whole, chosen[:1]), cut(whole, chosen[1:]))
+    np.testing.assert_array_equal(together.structure, alone.structure)
+
+
+def test_damaged_measures_are_noticed() -> None:
+    content = bytearray(to_bytes(represent(GRAPHS[:2], Parameters())[0]))
+    content[len(content) // 3] ^= 1
+    assert from_bytes(bytes(content)) is None
+    assert from_bytes(bytes(content[:100])) is None
+
+
+# ---------------------------------------------------------------- the matrix
+
+
+def test_tiles_make_the_same_matrix(matrix: np.ndarray) -> None:
+    gram = compute_gram(GRAPHS, memory=SMALL, **QUICK)
+    assert gram._source.tiling.n_blocks > 3
+    np.testing.assert_array_equal(gram.discrepancy(), matrix)
+
+
+def test_parts_are_read_as_the_whole(matrix: np.ndarray, tmp_path: Path) -> None:
+    gram = compute_gram(GRAPHS, memory=SMALL, **QUICK)
+    assert gram[3, 7] == matrix[3, 7]
+    np.testing.assert_array_equal(gram[5], matrix[5])
+    np.testing.assert_array_equal(gram[-3:, [4, 1, 4]], matrix[-3:, [4, 1, 4]])
+    np.testing.assert_array_equal(gram[:, matrix[0] > 1], matrix[:, matrix[0] > 1])
+    mapped = gram.memmap(tmp_path / "D.npy")
+    assert isinstance(mapped, np.memmap)
+    np.testing.assert_array_equal(mapped, matrix)
+    assert [path.name for path in tmp_path.iterdir()] == ["D.npy"]
+    np.testing.assert_array_equal(gram.kernel(0.5), np.exp(-0.5 * matrix))
+
+
+def test_debiasing_is_done_on_reading() -> None:
+    gram = compute_gram(GRAPHS[:12], memory=SMALL, debias=True, **QUICK)
+    wanted = rwk.pairwise_discrepancy(GRAPHS[:12], debias=True, **QUICK)
+    np.testing.assert_array_equal(gram.discrepancy(), wanted)
+    np.testing.assert_array_equal(gram[2:5, 1:], wanted[2:5, 1:])
+
+
+def test_health_counts_all_pairs() -> None:
+    health = compute_gram(GRAPHS, memory=SMALL, **QUICK).health
+    assert health.n_pairs == 40 * 41 // 2
+    assert 0 < health.n_not_converged <= health.n_pairs
+    assert 1 <= health.mean_iterations <= 2
+
+
+def test_progress_reaches_the_end() -> None:
+    seen = []
+    compute_gram(
+        GRAPHS, memory=SMALL, report=lambda p: seen.append((p.tiles_done, p.cost_done, p.eta_seconds)), **QUICK
+    )
+    assert seen[0] == (0, 0.0, None)
+    tiles, cost, eta = seen[-1]
+    assert tiles == len({tile for tile, _, _ in seen}) - 1 > 3
+    assert cost > 0
+    assert eta == pytest.approx(0.0, abs=1e-6)
+
+
+# ---------------------------------------------------------------- memory
+
+
+@pytest.mark.parametrize("text", ["2 apples", "", "-1GB", "0", "GB", "1..5GB"])
+def test_an_amount_of_memory_that_is_none(text: str) -> None:
+    with pytest.raises(GramError, match="not an amount of memory"):
+        parse_memory(text)
+
+
+def test_amounts_of_memory() -> None:
+    assert parse_memory("1.5 gb") == 1_500_000_000
+    assert parse_memory("64KiB") == 65536
+    assert spell(999) == "999 bytes"
+
+
+def test_memory_too_small_for_one_tile() -> None:
+    with pytest.raises(GramError, match=r"too small for one tile.*need"):
+        compute_gram(GRAPHS, memory="10kB", **QUICK)
+
+
+def test_the_budget_named_in_the_refusal_is_enough() -> None:
+    sizes, load = np.array([30, 500]), Workload(tiles=2, threads=2)
+    with pytest.raises(GramError) as caught:
+        limits_within(1000, sizes, load)
+    named = str(caught.value).split("need ")[1].split(";")[0]
+    assert 1 <= limits_within(parse_memory(named), sizes, load).graphs <= MOST_GRAPHS
+
+
+@pytest.mark.parametrize(("memory", "whole"), [("3MB", False), ("12MB", True)])
+def test_memory_stays_within_the_budget(memory: str, whole: bool, tmp_path: Path) -> None:
+    """While solving always; before, the graphs that set the scale (512 at most) have to be represented at once."""
+    graphs = random_graphs(150, low=8, high=20)
+    compute_gram(graphs[:4], store=tmp_path / "first", **QUICK)  # imports and compiled code are not the matter here
+    tracemalloc.start()
+    before: list[int] = []
+
+    def report(progress: object) -> None:
+        if not before:
+            before.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.reset_peak()
+
+    compute_gram(graphs, store=tmp_path / "store", memory=memory, report=report, **QUICK)
+    solving = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert solving < parse_memory(memory)
+    assert before[0] < parse_memory(memory) or not whole
+
+
+def test_a_matrix_beyond_the_budget_is_refused(tmp_path: Path) -> None:
+    gram = compute_gram(GRAPHS, memory=SMALL, **QUICK)
+    gram._budget = 40 * 8
+    for read in (gram.discrepancy, gram.kernel, lambda: gram[:2]):
+        with pytest.raises(GramError, match="budget is 320 bytes"):
+            read()
+    assert gram[0].shape == (40,)
+    assert gram.memmap(tmp_path / "D.npy").shape == (40, 40)
+
+
+# ---------------------------------------------------------------- estimates and commands
+
+
+def test_an_estimate_counts_what_a_run_does() -> None:
+    estimate = estimate_gram(GRAPHS, memory=SMALL, **QUICK)
+    gram = compute_gram(GRAPHS, memory=SMALL, **QUICK)
+    assert estimate.n_pairs == gram.health.n_pairs
+    assert estimate.n_tiles == len(list(gram._source.tiling))
+    assert estimate.core_seconds > 0
+    assert estimate.sampled_pairs > 100
+    assert estimate.seconds == estimate.core_seconds
+
+
+@pytest.mark.parametrize("part", ["0/3", "4/3", "1", "a/b", "1/0", "-1/2"])
+def test_a_part_that_is_none(part: str) -> None:
+    with pytest.raises(GramError, match="not a part of a whole"):
+        parse_part(part)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(write_tu(tmp_path_factory.mktemp("data") / "TOY", GRAPHS))
+
+
+def screen() -> Console:
+    return Console(file=io.StringIO(), width=150)
+
+
+def text(console: Console) -> str:
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_gram_command(data: str, tmp_path: Path, matrix: np.ndarray) -> None:
+    options = GramOptions(store=str(tmp_path / "store"), memory=SMALL, output=tmp_path / "D.npy")
+    console = screen()
+    assert run_gram(data, options, QUICK, console) == 0
+    assert "820 pairs" in text(console)
+    np.testing.assert_array_equal(np.load(tmp_path / "D.npy"), matrix)
+    with pytest.raises(GramError, match="already holds a Gram of 40 graphs; ask to resume"):
+        run_gram(data, options, QUICK, screen())
+    again = GramOptions(store=str(tmp_path / "store"), resume=True, memory=SMALL)
+    assert run_gram(data, again, QUICK, screen()) == 0
+
+
+def test_parts_of_a_job_array_make_the_whole(data: str, tmp_path: Path, matrix: np.ndarray) -> None:
+    consoles = [screen() for _ in range(3)]
+    for number, console in enumerate(consoles, start=1):
+        options = GramOptions(store=str(tmp_path / "store"), resume=True, memory=SMALL, part=f"{number}/3")
+        assert run_gram(data, options, QUICK, console) == 0
+    assert "tiles missing" in text(consoles[0])
+    assert "tiles missing" not in text(consoles[2])
+    gram = compute_gram(GRAPHS, store=tmp_path / "store", memory=SMALL, report=only_found, **QUICK)
+    np.testing.assert_array_equal(gram.discrepancy(), matrix)
+
+
+def only_found(progress: object) -> None:
+    assert progress.tiles_found == progress.n_tiles  # type: ignore[attr-defined]
+
+
+def test_gram_command_needs_a_place(data: str) -> None:
+    with pytest.raises(GramError, match="nowhere to put"):
+        run_gram(data, GramOptions(), QUICK, screen())
+    with pytest.raises(GramError, match="--part needs --store"):
+        run_gram(data, GramOptions(output="D.npy", part="1/2"), QUICK, screen())
+    with pytest.raises(GramError, match="exclude each other"):
+        run_gram(data, GramOptions(store="s", dask="local:1", processes=2), QUICK, screen())
+
+
+def test_dry_run_command(data: str) -> None:
+    console = screen()
+    assert dry_run_gram(data, GramOptions(memory=SMALL), QUICK, console) == 0
+    for wanted in ("820", "pairs/s", "core-hours", "storage"):
+        assert wanted in text(console)
+
+
+def test_query_command(data: str) -> None:
+    console = screen()
+    assert run_query(data, "7", 3, QUICK, console) == 0
+    assert "pairs solved" in text(console)
+    with pytest.raises(GramError, match="there is no graph 40"):
+        run_query(data, "40", 3, QUICK, screen())
+
+
+def test_interrupt_keeps_tiles_and_says_how_to_go_on(data: str, tmp_path: Path) -> None:
+    code = (
+        "import sys; from rich.console import Console; from rwk.gram.commands import GramOptions, run_gram\n"
+        "from rwk.gram import commands\n"
+        "computing = commands.compute_gram\n"
+        "def announced(*args, report, **kw):\n"
+        "    def heard(progress):\n"
+        "        report(progress); print('tiles', progress.tiles_done, file=sys.stderr, flush=True)\n"
+        "    return computing(*args, report=heard, **kw)\n"
+        "commands.compute_gram = announced\n"
+        f"options = GramOptions(store={str(tmp_path / 'store')!r}, resume=True, memory='1MB')\n"
+        f"sys.exit(run_gram({data!r}, options, dict(max_iter=2000, sinkhorn_iter=50, tol=0.0, entropy=0.01, n_jobs=1,"
+        " backend='cpu'), Console(width=150)))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("tiles 1"):
+            break
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the same command with --resume goes on" in output
+    assert list((tmp_path / "store" / "discrepancy-0").glob("*.*"))
