@@ -29,12 +29,8 @@ def linear_cost(
 def feature_cost(store: Store, source: Stack, target: Stack, a: Any, b: Any) -> Any:
     """C_V: Euclidean distance of feature vectors, and the share of Weisfeiler-Lehman rounds that differ."""
     squares = _distances(source.features[a], target.features[b]).square_()
-    if len(source.column_ids) and len(target.column_ids):
-        both = source.square_norms[a][:, :, None] + target.square_norms[b][:, None, :]
-        rest = both - 2.0 * _sparse_products(store, source, target, a, b)
-        squares += rest * (rest > ROUNDING * both)
-    elif len(source.column_ids) or len(target.column_ids):
-        squares += source.square_norms[a][:, :, None] + target.square_norms[b][:, None, :]
+    if len(source.column_ids) or len(target.column_ids):
+        squares += _sparse_squares(store, source, target, a, b)
     cost = squares.sqrt_()
     rounds = source.colours.shape[1]
     if rounds:
@@ -71,23 +67,38 @@ def _distances(x: Any, y: Any, p: float = 2.0) -> Any:
     return torch.cdist(x, y, p=p, compute_mode="donot_use_mm_for_euclid_dist")
 
 
-def _sparse_products(store: Store, source: Stack, target: Stack, a: Any, b: Any) -> Any:
-    """<x_i, y_k> over the sparse columns that both graphs of a pair have."""
+def _sparse_squares(store: Store, source: Stack, target: Stack, a: Any, b: Any) -> Any:
+    """|x|^2 + |y|^2 - 2 <x, y> over sparse columns; what is left of equal nodes is 0."""
     import torch
 
-    starts = source.column_offsets[a]
-    counts = source.column_offsets[a + 1] - starts
-    steps = torch.arange(int(counts.max()), device=store.device)
-    rows = (starts[:, None] + steps).clamp_max(len(source.column_ids) - 1)  # (B, C) columns of the source
-    wanted = b[:, None] * store.n_columns + source.column_ids[rows]
-    owner = torch.repeat_interleave(
-        torch.arange(len(target.sizes), device=store.device),
-        target.column_offsets.diff(),
-        output_size=len(target.column_ids),
-    )
-    known = owner * store.n_columns + target.column_ids  # ascending: by graph, then by column
-    found = torch.searchsorted(known, wanted).clamp_max(len(known) - 1)
-    shared = (known[found] == wanted) & (steps < counts[:, None])
-    x = source.columns[rows].to(torch.float64)  # (B, C, N)
-    y = target.columns[found].to(torch.float64) * shared[:, :, None]
-    return x.transpose(1, 2).bmm(y)
+    x, ids, real_x = _columns_of(source, a)
+    y, _, _ = _columns_of(target, b)
+    both = x.square().sum(dim=1)[:, :, None] + y.square().sum(dim=1)[:, None, :]
+    del y
+    if not len(source.column_ids) or not len(target.column_ids):
+        return both
+    # the target's column for each column of the source: its columns are ascending by graph, then by number
+    counts = target.column_offsets.diff()
+    owner = torch.repeat_interleave(counts, output_size=len(target.column_ids))
+    known = owner * store.n_columns + target.column_ids
+    wanted = b[:, None] * store.n_columns + ids
+    found = torch.searchsorted(known, wanted).clamp_max_(len(known) - 1)
+    shared = (known[found] == wanted) & real_x
+    partners = target.columns[found].to(torch.float64).mul_(shared[:, :, None])
+    rest = torch.baddbmm(both, x.transpose(1, 2), partners, alpha=-2.0)
+    return rest * (rest > ROUNDING * both)
+
+
+def _columns_of(stack: Stack, places: Any) -> tuple[Any, Any, Any]:
+    """Sparse columns of listed graphs (B, C, P), their numbers (B, C), and which of them are there (B, C)."""
+    import torch
+
+    starts = stack.column_offsets[places]
+    counts = stack.column_offsets[places + 1] - starts
+    steps = torch.arange(int(counts.max()), device=starts.device)
+    if not len(stack.column_ids):
+        nothing = starts.new_zeros((len(places), 0))
+        return nothing.new_zeros((len(places), 0, stack.width), dtype=torch.float64), nothing, nothing.bool()
+    rows = (starts[:, None] + steps).clamp_max_(len(stack.column_ids) - 1)
+    there = steps < counts[:, None]
+    return stack.columns[rows].to(torch.float64).mul_(there[:, :, None]), stack.column_ids[rows], there

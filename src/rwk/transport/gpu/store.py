@@ -6,6 +6,7 @@ no mass, so it takes part in nothing. Pairs are listed by their places in two st
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from rwk.transport.problem import GraphMeasures
 
 LADDER: Final = (16, 32, 64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024)
 GROWTH_STEP: Final = 512  # widths beyond the ladder
+ENTRIES_AT_ONCE: Final = 2**26  # of sparse columns, made dense together
 FUSED_WIDTH: Final = 128  # the fused kernel solves graphs up to here, with a dense S; beyond, F serves
 
 
@@ -37,7 +39,6 @@ class Stack(NamedTuple):
     column_offsets: Any  # (g + 1,) int64
     column_ids: Any  # int32 sparse columns of each graph, ascending; numbered over all graphs in the order of keys
     columns: Any  # (columns, P) their values, dense
-    square_norms: Any  # (g, P) float64, over the sparse columns as they are kept
 
 
 class Store(NamedTuple):
@@ -67,17 +68,21 @@ def width_of(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def make_store(measures: GraphMeasures, graphs: NDArray[np.int64], device: Any, real: Any) -> Store:
     """Upload the chosen graphs; the places of the others are -1."""
+    import torch
+
     widths = width_of(measures.sizes)
     places = np.full(measures.n_graphs, -1, np.int64)
     keys, ids = np.unique(measures.column_keys, return_inverse=True)
     colours = np.zeros(measures.colours.shape, np.int32)
     for row, numbers in zip(measures.colours, colours, strict=True):
         numbers[:] = np.unique(row, return_inverse=True)[1]
+    entries = tuple(torch.from_numpy(part).to(device) for part in (measures.entry_rows, measures.entry_values))
+    numbered = ids.astype(np.int32), colours, (entries[0], entries[1])
     stacks, moments = {}, np.zeros(measures.n_graphs)
     for width in np.unique(widths[graphs]).tolist():
         mine = graphs[widths[graphs] == width]
         places[mine] = np.arange(len(mine))
-        stacks[width] = _make_stack(measures, mine, width, (ids.astype(np.int32), colours), device, real)
+        stacks[width] = _make_stack(measures, mine, width, numbered, device, real)
         moments[mine] = stacks[width].moments.cpu().numpy()
     costs = float(measures.hamming_cost), float(measures.neighbour_cost)
     return Store(device, real, stacks, widths, places, moments, len(keys), *costs)
@@ -87,13 +92,13 @@ def _make_stack(
     measures: GraphMeasures,
     graphs: NDArray[np.int64],
     width: int,
-    numbered: tuple[NDArray[np.int32], NDArray[np.int32]],
+    numbered: tuple[NDArray[np.int32], NDArray[np.int32], tuple[Any, Any]],
     device: Any,
     real: Any,
 ) -> Stack:
     import torch
 
-    ids, colours = numbered
+    ids, colours, entries = numbered
     sizes = measures.sizes[graphs]
     runs = ragged(measures.offsets[graphs], sizes)  # packed node numbers of these graphs
     slots = ragged(np.arange(len(graphs)) * width, sizes)  # where they go in (g, P)
@@ -118,7 +123,7 @@ def _make_stack(
     if width <= FUSED_WIDTH and real == torch.float32:
         dense = factors.bmm(factors.transpose(1, 2)).to(real)
         operands = torch.cat([maps, dense[:, None]], dim=1)[..., operand_order(width)].contiguous()
-    offsets, column_ids, columns, norms = _columns(measures, graphs, sizes, width, ids, device, real)
+    offsets, column_ids, columns = _columns(measures, graphs, width, entries, ids, real)
     return Stack(
         width=width,
         sizes=torch.from_numpy(sizes.astype(np.int32)).to(device),
@@ -136,7 +141,6 @@ def _make_stack(
         column_offsets=offsets,
         column_ids=column_ids,
         columns=columns,
-        square_norms=norms,
     )
 
 
@@ -213,31 +217,34 @@ def _factors(measures: GraphMeasures, graphs: NDArray[np.int64], sizes: Any, wid
 def _columns(
     measures: GraphMeasures,
     graphs: NDArray[np.int64],
-    sizes: Any,
     width: int,
+    entries: tuple[Any, Any],
     ids: NDArray[np.int32],
-    device: Any,
     real: Any,
-) -> tuple[Any, Any, Any, Any]:
-    """Sparse columns of these graphs: offsets by graph, ids, dense values, and square norms of the nodes."""
+) -> tuple[Any, Any, Any]:
+    """Sparse columns of these graphs: offsets by graph, ids, and dense values. `entries` are rows and values, there."""
     import torch
 
+    rows, values = entries
+    device = rows.device
     counts = np.diff(measures.column_offsets)[graphs]
     chosen = ragged(measures.column_offsets[graphs], counts)
-    lengths = np.diff(measures.entry_offsets)[chosen]
-    entries = ragged(measures.entry_offsets[chosen], lengths)
-    slots = np.repeat(np.arange(len(chosen)) * width, lengths) + measures.entry_rows[entries]
-    padded = torch.zeros(len(chosen) * width, dtype=real, device=device)
-    values = torch.from_numpy(np.ascontiguousarray(measures.entry_values[entries]))
-    padded[torch.from_numpy(slots).to(device)] = values.to(device, real)
+    starts, lengths = measures.entry_offsets[chosen], np.diff(measures.entry_offsets)[chosen]
+    padded = torch.zeros((len(chosen), width), dtype=real, device=device)
+    for some in _slices(lengths, ENTRIES_AT_ONCE):
+        there = [torch.from_numpy(part[some]).to(device) for part in (starts, lengths)]
+        total, ends = int(lengths[some].sum()), torch.cumsum(there[1], 0)
+        owner = torch.repeat_interleave(there[1], output_size=total)
+        places = torch.arange(total, device=device) + (there[0] - (ends - there[1]))[owner]
+        padded[some].view(-1)[owner * width + rows[places]] = values[places].to(real)
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    owners = np.repeat(np.repeat(np.arange(len(graphs)), counts), lengths) * width + measures.entry_rows[entries]
-    squares = np.bincount(
-        owners, weights=values.to(real).to(torch.float64).square().numpy(), minlength=len(graphs) * width
-    )
-    return (
-        torch.from_numpy(offsets).to(device),
-        torch.from_numpy(ids[chosen]).to(device),
-        padded.reshape(len(chosen), width),
-        torch.from_numpy(squares).to(device).reshape(len(graphs), width),
-    )
+    return torch.from_numpy(offsets).to(device), torch.from_numpy(ids[chosen]).to(device), padded
+
+
+def _slices(lengths: NDArray[np.int64], most: int) -> list[slice]:
+    """Runs of columns with about `most` entries each."""
+    filled = np.cumsum(lengths)
+    total = int(filled[-1]) if len(filled) else 0
+    cuts = np.searchsorted(filled, np.arange(most, total, most))
+    bounds = np.unique(np.concatenate([[0], cuts, [len(lengths)]])).tolist()
+    return [slice(first, last) for first, last in pairwise(bounds)]

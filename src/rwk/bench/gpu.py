@@ -1,0 +1,211 @@
+"""The GPU backend: rates by size class against what the device could do, and whole Gram matrices.
+
+`run()` prints the tables and returns the record. Times are medians of warm repeats; kernels are compiled before.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from rwk.datasets import load_dataset
+from rwk.gram import symmetric_discrepancy
+from rwk.graphs import Graph, GraphSet
+from rwk.parameters import Parameters
+from rwk.represent import represent
+from rwk.transport import threads
+from rwk.transport.gpu import run_pairs
+from rwk.transport.gpu.device import open_device
+from rwk.transport.gpu.plan import Job, fused_shape, group_pairs
+from rwk.transport.gpu.store import make_store
+from rwk.transport.pairs import orient
+from rwk.transport.problem import GraphMeasures, PairResults
+
+DATASETS: Final = ("NCI1", "COLLAB", "DD")
+PAIRS_OF_CLASS: Final = {16: 1_000_000, 32: 400_000, 64: 100_000, 128: 20_000}
+TENSOR_PRODUCTS: Final = 3  # tf32 products for one of single precision
+MAPS: Final = 3  # linear maps of Q: structure, and the two Laplacian terms
+
+_console = Console(width=140)
+
+
+def run(datasets: Sequence[str] = DATASETS, *, repeats: int = 5, check: bool = True) -> dict[str, Any]:
+    """Ceilings of the device, rates of the size classes, and whole Grams, with their errors against the CPU."""
+    limits = ceilings()
+    classes = [size_class(width, limits, repeats=repeats) for width in PAIRS_OF_CLASS]
+    _console.print(_class_table(classes, limits))
+    grams = []
+    for name in datasets:
+        grams.append(whole_gram(name, check_pairs=1000 if check else 0)[0])
+        _console.print(", ".join(f"{key} {_short(value)}" for key, value in grams[-1].items()), highlight=False)
+    return {"device": device_name(), "ceilings": limits, "size classes": classes, "grams": grams}
+
+
+def device_name() -> str:
+    import torch
+
+    return str(torch.cuda.get_device_name(open_device()))
+
+
+def ceilings() -> dict[str, float]:
+    """What the device reaches on large arrays: bytes a second of a copy, operations a second of products."""
+    import torch
+
+    device = open_device()
+    numbers = torch.rand(2, 2**28, device=device)
+    found = {"bytes/s": 8.0 * 2**28 / _seconds(lambda: numbers[0].copy_(numbers[1]))}
+    a, b = (torch.rand(8192, 8192, device=device) for _ in range(2))
+    allowed = torch.backends.cuda.matmul.allow_tf32
+    for name, tf32 in (("tf32 FLOP/s", True), ("float32 FLOP/s", False)):
+        torch.backends.cuda.matmul.allow_tf32 = tf32
+        found[name] = 2.0 * 8192**3 / _seconds(lambda: a @ b)
+    torch.backends.cuda.matmul.allow_tf32 = allowed
+    return found
+
+
+def size_class(width: int, limits: dict[str, float], *, repeats: int) -> dict[str, Any]:
+    """Rate of the fused kernel on random molecule-like graphs of one size class, all terms on, no early stop."""
+    import torch
+
+    from rwk.transport.gpu.fused_run import launch, linear_cost_on_chip
+
+    parameters = Parameters.of({"tol": 0.0, "backend": "cpu"})
+    measures, _ = represent(GraphSet.from_graphs(_molecules(width, 256)), parameters)
+    count = PAIRS_OF_CLASS[width]
+    pairs = orient(measures, np.random.default_rng(1).integers(0, measures.n_graphs, (count, 2)))
+    device = open_device()
+    store = make_store(measures, np.arange(measures.n_graphs), device, torch.float32)
+    weights, options = parameters.cost_weights(), parameters.scg_options()
+    job = Job(store, pairs, weights, options, PairResults.empty(0), lambda done: None)
+    group = group_pairs(store, pairs)[0]
+    shape = fused_shape(group.source, group.target)
+    assert shape is not None
+    a, b = job.places(np.arange(count))
+    costs = _seconds(lambda: linear_cost_on_chip(job, group.source, group.target, a, b, shape), repeats)
+    seconds = _seconds(lambda: launch(job, group, shape, a, b), repeats)
+    solved = launch(job, group, shape, a, b)
+    iterations = float(solved.n_iter.double().mean())
+    work = operations(shape, iterations, options.sinkhorn_iter)
+    rate = count / seconds
+    return {
+        "nodes up to": width,
+        "pairs": count,
+        "pairs/s": rate,
+        "mean iterations": iterations,
+        "pairs/s of 10 iterations": rate * iterations / 10.0,
+        "share of costs": costs / seconds,
+        **work,
+        "share of tf32 peak": rate * work["tensor FLOP"] / limits["tf32 FLOP/s"],
+        "share of float32 peak": rate * work["other FLOP"] / limits["float32 FLOP/s"],
+        "share of bandwidth": rate * work["bytes"] / limits["bytes/s"],
+    }
+
+
+def operations(shape: tuple[int, int], iterations: float, rounds: int) -> dict[str, float]:
+    """What the fused kernel executes for a pair, padding included, and the bytes it can't avoid to move."""
+    n, m = shape
+    images = iterations + 1.0
+    return {
+        "tensor FLOP": images * MAPS * TENSOR_PRODUCTS * 2.0 * n * m * (n + m),
+        "other FLOP": iterations * n * m * (4.0 * rounds + 30.0),  # two multiply-adds an entry and round; the rest
+        "exp and log": 5.0 * iterations * n * m,
+        "bytes": 4.0 * (2 * n * m + MAPS * (n * n + m * m)),  # M written and read, C_P, L and S of both graphs
+    }
+
+
+def whole_gram(name: str, *, check_pairs: int = 1000, **settings: Any) -> tuple[dict[str, Any], NDArray[np.float64]]:
+    """Seconds of a whole Gram with the default settings, and how far a sample is from the CPU's float64 values."""
+    parameters = Parameters.of({"backend": "gpu", **settings})
+    graphs = load_dataset(name)
+    represent(graphs[:8], parameters)  # compiles what is compiled on the CPU
+    start = time.perf_counter()
+    measures, _ = represent(graphs, parameters)
+    represented = time.perf_counter() - start
+    warm_up(measures, parameters)
+    start = time.perf_counter()
+    matrix, health = symmetric_discrepancy(measures, parameters)
+    solved = time.perf_counter() - start
+    record = {
+        "dataset": name,
+        "graphs": measures.n_graphs,
+        "largest": int(measures.sizes.max()),
+        "pairs": health.n_pairs,
+        "represent s": represented,
+        "solve s": solved,
+        "pairs/s": health.n_pairs / solved,
+        "mean iterations": health.mean_iterations,
+        "not converged": health.n_not_converged,
+        "not finite": int((~np.isfinite(matrix)).sum()),
+    }
+    if check_pairs:
+        record |= agreement(measures, parameters, matrix, check_pairs)
+    return record, matrix
+
+
+def warm_up(measures: GraphMeasures, parameters: Parameters) -> None:
+    """Solve a few pairs of every pair of size classes, so that all kernels are compiled."""
+    pairs = orient(measures, np.random.default_rng(0).integers(0, measures.n_graphs, (2000, 2)))
+    cheap = measures.sizes[pairs].prod(axis=1) <= 128 * 512
+    run_pairs(measures, pairs[cheap], parameters.cost_weights(), parameters.scg_options())
+
+
+def agreement(
+    measures: GraphMeasures, parameters: Parameters, matrix: NDArray[np.float64], count: int
+) -> dict[str, float]:
+    """Relative differences to the CPU body in float64, on random pairs that it can solve in reasonable time."""
+    pairs = np.random.default_rng(1).integers(0, measures.n_graphs, (count, 2))
+    pairs = pairs[measures.sizes[pairs].prod(axis=1) <= 300_000]
+    weights, options = parameters.cost_weights(), parameters.scg_options()
+    wanted = threads.run_pairs(measures, orient(measures, pairs), weights, options).values
+    errors = np.abs(matrix[pairs[:, 0], pairs[:, 1]] - wanted) / np.abs(wanted)
+    return {"checked": len(pairs), "median error": float(np.median(errors)), "largest error": float(errors.max())}
+
+
+def _molecules(width: int, count: int) -> list[Graph]:
+    """Random trees with a few rings and seven labels, of sizes in the upper half of the class."""
+    rng = np.random.default_rng(width)
+    graphs = []
+    for _ in range(count):
+        n = int(rng.integers(width // 2 + 1, width + 1))
+        edges = {(max(0, i - int(rng.integers(1, 4))), i) for i in range(1, n)}
+        for i, j in rng.choice(n, (n // 8, 2)).tolist():
+            edges |= {(min(i, j), max(i, j))} if i != j else set()
+        labels = rng.choice(7, n, p=[0.55, 0.15, 0.1, 0.08, 0.06, 0.04, 0.02])
+        graphs.append(Graph(n, np.array(sorted(edges), np.int64), node_labels=labels))
+    return graphs
+
+
+def _seconds(work: Callable[[], Any], repeats: int = 5) -> float:
+    """Median device time of warm calls."""
+    import torch
+
+    work()
+    times = []
+    for _ in range(repeats):
+        before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        before.record()
+        work()
+        after.record()
+        torch.cuda.synchronize()
+        times.append(before.elapsed_time(after) / 1e3)
+    return float(np.median(times))
+
+
+def _class_table(classes: list[dict[str, Any]], limits: dict[str, float]) -> Table:
+    title = "one size class, all terms on (" + ", ".join(f"{what} {_short(top)}" for what, top in limits.items()) + ")"
+    table = Table(title=title, title_justify="left")
+    for key in classes[0]:
+        table.add_column(key, justify="right", overflow="fold")
+    for row in classes:
+        table.add_row(*(_short(value) for value in row.values()))
+    return table
+
+
+def _short(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
