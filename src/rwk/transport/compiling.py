@@ -7,7 +7,6 @@ code is kept on disk.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
@@ -25,13 +24,13 @@ def compiled(function: Function) -> Function:
     return cast(Function, policy(function))
 
 
-def announce_cold(function: Callable[..., Any]) -> None:
-    """Say on stderr that a function is about to be compiled, if neither this process nor the disk has its code."""
-    if getattr(function, "signatures", None):
-        return
+def is_cold(function: Callable[..., Any], precision: str) -> bool:
+    """Whether neither this process nor the disk has a function's code for solves in this precision."""
+    wide = precision != "float32"
+    if any(("float32" not in str(signature)) == wide for signature in getattr(function, "signatures", ())):
+        return False
     try:
         known = function._cache._cache_file._load_index()  # type: ignore[attr-defined]
-    except (AttributeError, OSError):  # another numba, or no disk cache: better silent than wrong
-        return
-    if not known:
-        print("rwk: compiling, once (about half a minute)", file=sys.stderr, flush=True)
+    except (AttributeError, OSError):  # another numba, or no disk cache
+        return False
+    return not any(("float32" not in str(key[0])) == wide for key in known)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from rwk.transport import cpu
 from rwk.transport.chunks import Ticker, in_threads, one_blas_thread, plan_chunks
-from rwk.transport.compiling import announce_cold
+from rwk.transport.cold import compile_apart
 from rwk.transport.problem import (
     TERM_NAMES,
     CostWeights,
@@ -29,7 +29,7 @@ def run_pairs(
     tick: Ticker | None = None,
 ) -> PairResults:
     """Solve pairs as oriented."""
-    announce_cold(cpu.solve_chunk)
+    compile_apart(str(measures.structure.dtype))
     order, bounds = plan_chunks(measures, pairs)
     results = PairResults.empty(len(pairs))
 
@@ -49,7 +49,7 @@ def run_pair(
     measures: GraphMeasures, a: int, b: int, weights: CostWeights, options: ScgOptions, *, trace: bool = False
 ) -> PairSolution:
     """Solve one pair, coupling included."""
-    announce_cold(cpu.solve_pair)
+    compile_apart(str(measures.structure.dtype))
     terms = np.zeros(len(TERM_NAMES))
     history = np.full((options.max_iter if trace else 0, 2), np.nan)
     with one_blas_thread():
