@@ -154,6 +154,8 @@ def test_same_seed_same_matrix(name: str) -> None:
 
 
 def _typed(value: str) -> Any:
+    if value in ("True", "False"):
+        return value == "True"
     for kind in (int, float):
         try:
             return kind(value)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from rwk.baselines.base import GraphKernel, cosine, setting_name
+from rwk.baselines.base import GraphKernel, cosine, kept, setting_name
 from rwk.baselines.histograms import PAIR_SALT, Histograms, histograms, inner, mix, square_norms
 from rwk.baselines.nodes import Standard, check_same_data, labels_or_degrees, standard_of
 from rwk.graphs import FloatArray, Graph, GraphSet, IntArray
@@ -53,7 +53,7 @@ class GHK(GraphKernel):
         "Scalable kernels for graphs with continuous attributes. NIPS 2013."
     )
     accepts: ClassVar[tuple[str, ...]] = ("attributes", "labels", "structure")
-    grid: ClassVar[Mapping[str, Sequence[Any]]] = {"node_kernel": ("linear", "gaussian")}
+    grid: ClassVar[Mapping[str, Sequence[Any]]] = {"node_kernel": ("linear", "gaussian"), "normalize": (True, False)}
 
     def __init__(self, *, node_kernel: str = "linear", standardize: bool = True, normalize: bool = True) -> None:
         self.node_kernel = node_kernel
@@ -61,13 +61,16 @@ class GHK(GraphKernel):
         self.normalize = normalize
 
     def settings(self, X: Any) -> Iterator[tuple[str, FloatArray]]:
-        """As `GraphKernel.settings`; there is one setting for graphs without attributes."""
+        """As `GraphKernel.settings`; graphs without attributes are compared by their labels alone."""
         graphs = self._graphs(X)
-        if graphs.node_attributes is not None:
-            yield from super().settings(graphs)
-        else:
-            dirac = GHK(node_kernel="dirac", normalize=self.normalize)
-            yield setting_name({"node_kernel": "dirac"}), dirac.fit_transform(graphs)
+        node_kernels = ("dirac",) if graphs.node_attributes is None else self.grid["node_kernel"]
+        for node_kernel in node_kernels:
+            plain = GHK(node_kernel=node_kernel, standardize=self.standardize, normalize=False)
+            gram = plain.fit_transform(graphs)
+            own = gram.diagonal()
+            for normalize in self.grid["normalize"]:
+                name = setting_name({"node_kernel": node_kernel, "normalize": normalize})
+                yield name, kept(cosine(gram, own, own) if normalize else gram)
 
     def _learn(self, graphs: GraphSet) -> None:
         if self.node_kernel not in NODE_KERNELS:

@@ -42,7 +42,7 @@ class PK(RoundsKernel):
         "Propagation kernels: efficient graph kernels from propagated information. Machine Learning 102, 2016."
     )
     accepts: ClassVar[tuple[str, ...]] = ("attributes", "labels", "structure")
-    grid: ClassVar[Mapping[str, Sequence[Any]]] = {"rounds": tuple(range(11))}
+    grid: ClassVar[Mapping[str, Sequence[Any]]] = {"rounds": tuple(range(11)), "normalize": (True, False)}
 
     def __init__(
         self,
