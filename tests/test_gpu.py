@@ -83,7 +83,7 @@ def test_chunk_size_agnostic(chunk: int, monkeypatch: pytest.MonkeyPatch) -> Non
     measures, weights, options = measured("all terms")
     pairs = all_pairs(measures.n_graphs)
     whole = gpu.run_pairs(measures, pairs, weights, options)
-    monkeypatch.setattr(plan, "LARGEST_CHUNK", chunk)
+    monkeypatch.setattr(gpu, "LARGEST_BATCH", chunk)
     parts = gpu.run_pairs(measures, pairs, weights, options)
     assert_close(parts.values, whole.values, 1e-6)
     assert (parts.n_iter == whole.n_iter).all()

@@ -28,7 +28,7 @@ from rwk.transport.chunks import Ticker
 from rwk.transport.gpu.batched import BatchResults, load_batch, solve_batch, solve_places
 from rwk.transport.gpu.batched_costs import linear_cost
 from rwk.transport.gpu.device import kernels_usable, open_device
-from rwk.transport.gpu.plan import Group, Job, batched_pair_bytes, fused_shape, group_pairs, run_chunks
+from rwk.transport.gpu.plan import LARGEST_BATCH, Group, Job, batched_pair_bytes, fused_shape, group_pairs, run_chunks
 from rwk.transport.gpu.store import Store, make_store
 from rwk.transport.problem import CostWeights, GraphMeasures, PairResults, PairSolution, ScgOptions, make_solution
 
@@ -115,7 +115,7 @@ def _run_batched(job: Job, group: Group, *, fused: bool) -> None:
         job.report(len(members))
 
     pair_bytes = batched_pair_bytes(source, target, store.real.itemsize, costs_on_chip=fused)
-    run_chunks(solve, group.members, pair_bytes, store.device)
+    run_chunks(solve, group.members, pair_bytes, store.device, largest=LARGEST_BATCH)
 
 
 def _as_results(solved: BatchResults) -> PairResults:

@@ -46,6 +46,7 @@ LAUNCH: Final[dict[tuple[int, int], dict[str, int]]] = {
     (32, 32): {"num_warps": 1},
     (32, 64): {"num_warps": 4},
     (64, 64): {"num_warps": 4},
+    (32, 128): {"num_warps": 4},
     (64, 128): {"num_warps": 4},
     (128, 128): {"num_warps": 8},
 }

@@ -13,9 +13,10 @@ from rwk.transport.gpu.store import Stack, Store
 from rwk.transport.problem import BackendError, CostWeights, PairResults, ScgOptions
 
 # (N, M) the fused kernel is compiled for; a pair takes the first that holds it, so few variants serve all
-SHAPES: Final = ((16, 16), (32, 32), (32, 64), (64, 64), (64, 128), (128, 128))
+SHAPES: Final = ((16, 16), (32, 32), (32, 64), (64, 64), (32, 128), (64, 128), (128, 128))
 MATRICES_ALIVE: Final = 14  # (N, M) matrices of a pair that the batched body holds at once
 LARGEST_CHUNK: Final = 2**18  # pairs
+LARGEST_BATCH: Final = 2**14  # pairs of the batched body
 
 
 class Job(NamedTuple):
@@ -73,12 +74,17 @@ def batched_pair_bytes(source: Stack, target: Stack, itemsize: int, *, costs_on_
 
 
 def run_chunks(
-    solve: Callable[[NDArray[np.int64]], None], members: NDArray[np.int64], pair_bytes: int, device: Any
+    solve: Callable[[NDArray[np.int64]], None],
+    members: NDArray[np.int64],
+    pair_bytes: int,
+    device: Any,
+    *,
+    largest: int | None = None,
 ) -> None:
     """Call `solve` on chunks of the members that fit; out of memory halves the chunk and goes on."""
     import torch
 
-    count = int(np.clip(chunk_bytes(device) // max(pair_bytes, 1), 1, LARGEST_CHUNK))
+    count = int(np.clip(chunk_bytes(device) // max(pair_bytes, 1), 1, largest or LARGEST_CHUNK))
     start = 0
     while start < len(members):
         try:
