@@ -9,7 +9,7 @@
       vectormath.py exp and log that the compiler can vectorise
     exact.py      a backend of the same steps with an exact linear solver for step 4, and the certificate
     scales.py     how large costs are on average
-    compiling.py  the one compile policy
+    compiling.py  the one compile policy; rooms.py: work arrays that keep their distance
 
 Imports point down this list. Nothing here knows what a graph is: `represent` makes `GraphMeasures` of graphs.
 """

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from rwk.transport.compiling import compiled
+from rwk.transport.rooms import room, rooms
 from rwk.transport.vectormath import log_of
 
 PRIOR_FLOOR: Final = 1e-6
@@ -86,7 +87,7 @@ def _squared_distances(rows: Any, i0: int, k0: int, out: Any) -> None:
     """Squared Euclidean distances of two runs of rows; the target's columns are made contiguous, four at a time."""
     n, m = out.shape
     width = rows.shape[1]
-    columns = np.empty((4, m))
+    columns = rooms(4, m, np.float64)
     out[:] = 0.0
     for first in range(0, width, 4):
         some = min(4, width - first)
@@ -117,8 +118,9 @@ def _sparse_squared_distances(graphs: Any, a: int, b: int, out: Any) -> None:
     if p == p_end and q == q_end:
         return
     n, m = out.shape
-    products = np.zeros((n, m))
-    column = np.zeros(m)
+    products, column = rooms(n, m, np.float64), room(m, np.float64)
+    products[:] = 0.0
+    column[:] = 0.0
     while p < p_end and q < q_end:
         left, right = graphs.column_keys[p], graphs.column_keys[q]
         if left == right:

@@ -25,6 +25,7 @@ import numpy as np
 
 from rwk.transport.compiling import compiled
 from rwk.transport.costs import feature_cost, log_degree_prior, neighbour_cost
+from rwk.transport.rooms import room, rooms
 from rwk.transport.sinkhorn import sinkhorn_plan
 from rwk.transport.vectormath import log_of
 
@@ -61,10 +62,13 @@ def load_pair(graphs: Any, a: int, b: int, weights: Any) -> Pair:
     i0, k0 = graphs.offsets[a], graphs.offsets[b]
     n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
     real = graphs.structure.dtype.type
-    mu = graphs.weights[i0 : i0 + n].astype(graphs.structure.dtype)
-    nu = graphs.weights[k0 : k0 + m].astype(graphs.structure.dtype)
-    scratch = np.empty((n, m))
-    feature, neighbour, log_prior = np.empty((n, m)), np.zeros((n, m)), np.zeros((n, m))
+    mu, nu = room(n, graphs.structure.dtype), room(m, graphs.structure.dtype)
+    mu[:] = graphs.weights[i0 : i0 + n]
+    nu[:] = graphs.weights[k0 : k0 + m]
+    scratch, feature = rooms(n, m, np.float64), rooms(n, m, np.float64)
+    neighbour, log_prior = rooms(n, m, np.float64), rooms(n, m, np.float64)
+    neighbour[:] = 0.0
+    log_prior[:] = 0.0
     feature_cost(graphs, a, b, feature, scratch)
     if weights.beta_local != 0.0:
         neighbour_cost(graphs, a, b, neighbour, scratch)
@@ -73,12 +77,14 @@ def load_pair(graphs: Any, a: int, b: int, weights: Any) -> Pair:
         log_degree_prior(graphs, a, b, log_prior, scratch)
     structure_mu = graphs.structure[graphs.structure_offsets[a] : graphs.structure_offsets[a + 1]].reshape((n, n))
     structure_nu = graphs.structure[graphs.structure_offsets[b] : graphs.structure_offsets[b + 1]].reshape((m, m))
-    moment_mu, moment_nu = np.zeros(n), np.zeros(m)
+    moment_mu, moment_nu = room(n, np.float64), room(m, np.float64)
+    moment_mu[:] = 0.0
+    moment_nu[:] = 0.0
     constant = 0.0
     if weights.beta_global != 0.0:
         constant += _half_second_moment(structure_mu, mu, moment_mu)
         constant += _half_second_moment(structure_nu, nu, moment_nu)
-    fixed = np.empty((n, m), graphs.structure.dtype)
+    fixed = rooms(n, m, graphs.structure.dtype)
     for i in range(n):
         for k in range(m):
             linear = feature[i, k] + weights.beta_local * neighbour[i, k]
@@ -103,8 +109,8 @@ def _stacked(structure_mu: Any, factor_mu: Any, factor_nu: Any, weights: Any) ->
     whole = n if weights.beta_global != 0.0 else 0
     source = factor_nu.shape[1] if weights.beta_local * weights.laplacian_source != 0.0 else 0
     target = factor_mu.shape[1] if weights.beta_local * weights.laplacian_target != 0.0 else 0
-    left = np.empty((n, whole + source + target), structure_mu.dtype)
-    right = np.empty((whole + source + target, m), structure_mu.dtype)
+    left = rooms(n, whole + source + target, structure_mu.dtype)
+    right = rooms(whole + source + target, m, structure_mu.dtype)
     weight = real(-weights.beta_global)
     for i in range(n):
         for j in range(whole):
@@ -146,6 +152,15 @@ def _laplacian_times(graphs: Any, first: int, narrow: Any, out: Any) -> None:
 
 
 @compiled
+def _narrow(x: Any, factor: Any) -> tuple[Any, Any]:
+    """The product x F, and room for L times it."""
+    n, r = x.shape[0], factor.shape[1]
+    product = rooms(n, r, factor.dtype)
+    np.dot(x, factor, product)
+    return product, rooms(n, r, factor.dtype)
+
+
+@compiled
 def quadratic_map(graphs: Any, pair: Pair, weights: Any, x: Any, out: Any) -> None:
     """Steps 2 and 6: out = Q(x)."""
     n, m = x.shape
@@ -154,16 +169,14 @@ def quadratic_map(graphs: Any, pair: Pair, weights: Any, x: Any, out: Any) -> No
     if column:
         np.dot(x, pair.structure_nu, right[:n])
     if weights.beta_local * weights.laplacian_source != 0.0:
-        narrow = np.dot(x, pair.factor_nu)
-        smooth = np.empty_like(narrow)
+        narrow, smooth = _narrow(x, pair.factor_nu)
         _laplacian_times(graphs, pair.first_mu, narrow, smooth)
         for i in range(n):
             for c in range(smooth.shape[1]):
                 left[i, column + c] = smooth[i, c]
         column += smooth.shape[1]
     if weights.beta_local * weights.laplacian_target != 0.0:
-        narrow = np.dot(x.T, pair.factor_mu)
-        smooth = np.empty_like(narrow)
+        narrow, smooth = _narrow(x.T, pair.factor_mu)
         _laplacian_times(graphs, pair.first_nu, narrow, smooth)
         for c in range(smooth.shape[1]):
             for k in range(m):
@@ -266,13 +279,11 @@ def terms_at(graphs: Any, pair: Pair, weights: Any, gamma: Any, divergence: floa
         terms[1] = weights.beta_local * inner(gamma, pair.neighbour)
         terms[4] = 0.5 * weights.beta_local * weights.ridge * inner(gamma, gamma)
     if weights.beta_local * weights.laplacian_source != 0.0:
-        narrow = np.dot(gamma, pair.factor_nu)  # tr(F^T gamma^T L gamma F) = <L narrow, narrow>
-        smooth = np.empty_like(narrow)
+        narrow, smooth = _narrow(gamma, pair.factor_nu)  # tr(F^T gamma^T L gamma F) = <L narrow, narrow>
         _laplacian_times(graphs, pair.first_mu, narrow, smooth)
         terms[2] = weights.beta_local * weights.laplacian_source * inner(smooth, narrow)
     if weights.beta_local * weights.laplacian_target != 0.0:
-        narrow = np.dot(gamma.T, pair.factor_mu)
-        smooth = np.empty_like(narrow)
+        narrow, smooth = _narrow(gamma.T, pair.factor_mu)
         _laplacian_times(graphs, pair.first_nu, narrow, smooth)
         terms[3] = weights.beta_local * weights.laplacian_target * inner(smooth, narrow)
     if weights.beta_global != 0.0:
@@ -299,10 +310,10 @@ def solve_pair(
     n, m = pair.fixed.shape
     kl = weights.beta_global * weights.degree_weight
     real = pair.fixed.dtype
-    gamma, logs = np.empty((n, m), real), np.zeros((n, m), real)
-    trial, trial_logs = np.empty((n, m), real), np.zeros((n, m), real)
-    image, delta_image = np.empty((n, m), real), np.empty((n, m), real)
-    delta, g = np.empty((n, m), real), np.empty((n, m), real)
+    gamma, trial, image, delta_image = rooms(n, m, real), rooms(n, m, real), rooms(n, m, real), rooms(n, m, real)
+    logs, trial_logs, delta, g = rooms(n, m, real), rooms(n, m, real), rooms(n, m, real), rooms(n, m, real)
+    logs[:] = 0
+    trial_logs[:] = 0
 
     for i in range(n):  # 2
         for k in range(m):

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from rwk.transport.compiling import compiled
+from rwk.transport.rooms import room, rooms
 from rwk.transport.vectormath import exp_of, log_of
 
 # Largest (max g - min g) / lam for which products of a kernel entry and two scalings stay normal numbers.
@@ -36,7 +37,7 @@ def sinkhorn_plan(g: Any, mu: Any, nu: Any, lam: float, rounds: int, plan: Any) 
             flat_plan[p] = exp_of((low - costs[p]) * inverse)
         _plan_of_kernel(plan, mu, nu, rounds)
     elif spread <= PLAIN_SPREAD_64:  # too wide for float32: these rounds run in float64
-        wide = np.empty((n, m))
+        wide = rooms(n, m, np.float64)
         flat_wide = wide.ravel()
         for p in range(len(costs)):
             flat_wide[p] = exp_of(np.float64(low - costs[p]) / lam)
@@ -58,9 +59,9 @@ def _plan_of_kernel(kernel: Any, mu: Any, nu: Any, rounds: int) -> None:
     n, m = kernel.shape
     zero = kernel.dtype.type(0)
     tiny = kernel.dtype.type(TINY_32 if kernel.itemsize == 4 else TINY_64)
-    u = np.ones(n, kernel.dtype)
-    v = np.empty(m, kernel.dtype)
-    sums = np.zeros(m, kernel.dtype)  # K^T u
+    u, v = room(n, kernel.dtype), room(m, kernel.dtype)
+    sums = room(m, kernel.dtype)  # K^T u
+    sums[:] = zero
     for i in range(n):
         for k in range(m):
             sums[k] += kernel[i, k]
@@ -92,14 +93,14 @@ def _plan_of_kernel(kernel: Any, mu: Any, nu: Any, rounds: int) -> None:
                 sums[k] += s * kernel[i, k]
             i += 1
     # Rounding: rows are exact after the last u, and columns carry v K^T u, so only columns are shrunk.
-    missing_columns = np.empty(m)
+    missing_columns = room(m, np.float64)
     for k in range(m):
         carried = v[k] * sums[k]
         if carried > nu[k]:
             v[k] *= nu[k] / carried
             carried = nu[k]
         missing_columns[k] = nu[k] - carried
-    missing_rows = np.empty(n)
+    missing_rows = room(n, np.float64)
     for i in range(n):
         for k in range(m):
             kernel[i, k] = u[i] * kernel[i, k] * v[k]
@@ -114,12 +115,12 @@ def _plan_of_kernel(kernel: Any, mu: Any, nu: Any, rounds: int) -> None:
 def _scale_logarithms(g: Any, mu: Any, nu: Any, lam: float, rounds: int, plan: Any) -> None:
     """The same rounds on log u and log v, in float64."""
     n, m = g.shape
-    log_u, log_v = np.zeros(n), np.empty(m)
-    logs = np.empty((n, m))
+    log_u, log_v, logs = room(n, np.float64), room(m, np.float64), rooms(n, m, np.float64)
+    log_u[:] = 0.0
     for i in range(n):
         for k in range(m):
             logs[i, k] = -np.float64(g[i, k]) / lam
-    peaks, sums = np.empty(m), np.empty(m)
+    peaks, sums = room(m, np.float64), room(m, np.float64)
     for _ in range(rounds):
         peaks[:] = -np.inf
         sums[:] = 0.0
@@ -148,9 +149,10 @@ def _scale_logarithms(g: Any, mu: Any, nu: Any, lam: float, rounds: int, plan: A
 def round_to_marginals(plan: Any, mu: Any, nu: Any) -> None:
     """Shrink rows, then columns, that carry too much, and spread what is missing as a rank-one plan."""
     n, m = plan.shape
-    missing_rows = np.empty(n)
-    missing_columns = np.zeros(m)
-    columns = np.zeros(m)
+    missing_rows = room(n, np.float64)
+    missing_columns, columns = room(m, np.float64), room(m, np.float64)
+    missing_columns[:] = 0.0
+    columns[:] = 0.0
     for i in range(n):
         total = 0.0
         for k in range(m):
