@@ -93,16 +93,21 @@ def test_squash_by_hand() -> None:
 
 def test_routing_by_its_definition() -> None:
     generator = torch.Generator().manual_seed(0)
-    votes = torch.randn((7, 3, 4), generator=generator)
-    index = torch.tensor([0, 0, 0, 1, 1, 1, 1])
-    found = capsgnn.route(votes, index, 2, 3)
-    for graph in range(2):
-        mine = votes[index == graph]
-        logits = torch.zeros(len(mine), 3)
+    children = torch.randn((2, 5, 3, 4), generator=generator)  # graphs, nodes, channels, in
+    weights = torch.randn((3, 2, 4, 6), generator=generator)  # channels, parents, in, out
+    sizes = [3, 5]
+    present = torch.tensor([[1.0, 1.0, 1.0, 0.0, 0.0], [1.0] * 5])
+    found = capsgnn.route(children, weights, present, 3)
+    for graph, size in enumerate(sizes):
+        votes = torch.stack([
+            torch.stack([children[graph, n, c] @ weights[c, p] for p in range(2)])
+            for n in range(size) for c in range(3)
+        ])  # fmt: skip
+        logits = torch.zeros(len(votes), 2)
         for _ in range(3):
             shares = torch.exp(logits) / torch.exp(logits).sum(dim=1, keepdim=True)
-            parents = torch.stack([capsgnn.squash((shares[:, p, None] * mine[:, p]).sum(dim=0)) for p in range(3)])
-            logits = logits + torch.stack([(mine[:, p] * parents[p]).sum(dim=1) for p in range(3)], dim=1)
+            parents = torch.stack([capsgnn.squash((shares[:, p, None] * votes[:, p]).sum(dim=0)) for p in range(2)])
+            logits = logits + torch.stack([(votes[:, p] * parents[p]).sum(dim=1) for p in range(2)], dim=1)
         torch.testing.assert_close(found[graph], parents)
 
 

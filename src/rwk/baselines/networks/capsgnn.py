@@ -21,19 +21,23 @@ def squash(capsules: Any) -> Any:
     return capsules * (squares / (1.0 + squares) / torch.sqrt(squares + 1e-9))
 
 
-def route(votes: Any, index: Any, count: int, rounds: int) -> Any:
-    """Dynamic routing: votes (children, parents, d) of the children of each of `count` graphs give parent capsules.
+def route(children: Any, weights: Any, present: Any, rounds: int) -> Any:
+    """Dynamic routing of child capsules (graphs, nodes, channels, i) into parent capsules (graphs, parents, j).
 
-    Each round a child shares itself out among the parents, by softmax over agreements so far; a parent is the
-    squashed sum of what it gets. Returns (count, parents, d).
+    A child of channel c votes for parent p with its product by `weights[c, p]` (i, j). Each round a child shares itself
+    out among the parents, by softmax over agreements so far; a parent is the squashed sum of the votes it gets, and
+    agreement grows by the product of vote and parent. Weights are applied to sums of children, never to each child.
+    `present` (graphs, nodes) is 0 where a graph has fewer nodes.
     """
-    agreement = votes.new_zeros(votes.shape[:2])
-    parents = votes.new_zeros((count, *votes.shape[1:]))
+    agreement = children.new_zeros((*children.shape[:3], weights.shape[1]))
+    parents = children.new_zeros(0)
     for step in range(rounds):
-        shares = agreement.softmax(dim=1)[..., None]
-        parents = squash(sum_over(shares * votes, index, count))
+        shares = agreement.softmax(dim=3) * present[:, :, None, None]
+        given = torch.einsum("gnci,gncp->gcpi", children, shares)
+        parents = squash(torch.einsum("gcpi,cpij->gpj", given, weights))
         if step < rounds - 1:
-            agreement = agreement + (votes * parents[index]).sum(dim=-1)
+            wanted = torch.einsum("cpij,gpj->gcpi", weights, parents)
+            agreement = agreement + torch.einsum("gnci,gcpi->gncp", children, wanted)
     return parents
 
 
@@ -63,20 +67,21 @@ class CapsGNNNetwork(nn.Module):  # type: ignore[misc]
     def forward(self, batch: Batch) -> Any:
         """Class capsules, shape (graphs, classes, hidden)."""
         nodes = self._node_capsules(batch)  # (V, children, hidden)
-        children = nodes.shape[1]
         scores = self.attention(nodes.flatten(1))
-        # attention of each channel over the nodes of a graph, times their number so that the mean stays
+        # attention of each channel over the nodes of a graph, adding up to their number
         peak = scores.max().detach()
         weights = (scores - peak).exp()
         totals = sum_over(weights, batch.owner, batch.n_graphs)
-        nodes = nodes * (weights / totals[batch.owner] * batch.sizes[batch.owner][:, None])[..., None]
-        votes = torch.einsum("vci,cpij->vcpj", nodes, self.to_graph)
-        votes = votes / batch.sizes[batch.owner].sqrt()[:, None, None, None]  # large graphs would saturate the squash
-        owner = batch.owner.repeat_interleave(children)
-        graph = route(votes.flatten(0, 1), owner, batch.n_graphs, self.rounds)
-        votes = torch.einsum("gpi,pkij->gpkj", graph, self.to_class)
-        owner = torch.arange(batch.n_graphs, device=graph.device).repeat_interleave(graph.shape[1])
-        return route(votes.flatten(0, 1), owner, batch.n_graphs, self.rounds)
+        sizes = batch.sizes
+        # large graphs would saturate the squash: sums of n capsules are divided by sqrt(n)
+        nodes = nodes * (weights / totals[batch.owner] * sizes[batch.owner].sqrt()[:, None])[..., None]
+        place = torch.arange(len(nodes), device=nodes.device) - (sizes.cumsum(0) - sizes)[batch.owner]
+        shape = (batch.n_graphs, int(sizes.max()))
+        padded = nodes.new_zeros((*shape, *nodes.shape[1:])).index_put((batch.owner, place), nodes)
+        present = nodes.new_zeros(shape)
+        present[batch.owner, place] = 1.0
+        graph = route(padded, self.to_graph, present, self.rounds)  # (graphs, graph capsules, hidden)
+        return route(graph[:, None], self.to_class, present[:, :1], self.rounds)
 
     def loss(self, batch: Batch, classes: Any) -> Any:
         """Margin loss of the class capsules' lengths, and how well the true one tells what nodes there are."""

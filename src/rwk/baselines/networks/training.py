@@ -98,7 +98,7 @@ def batches_of(order: IntArray, size: int) -> list[IntArray]:
 
 def _optimizer(network: Any, options: TrainingOptions) -> tuple[Any, Any]:
     kinds = {"adam": torch.optim.Adam, "rmsprop": torch.optim.RMSprop}
-    optimizer = kinds[options.optimizer](network.parameters(), lr=options.learning_rate)
+    optimizer = kinds[options.optimizer](network.parameters(), lr=options.learning_rate, foreach=True)
     every, factor = (options.halve_every, 0.5) if options.halve_every else (1, 1.0)
     return optimizer, torch.optim.lr_scheduler.StepLR(optimizer, step_size=every, gamma=factor)
 
