@@ -14,6 +14,15 @@ from rwk.experiment.search import Grid
 ETAS: Final = (0.03125, 0.125, 0.5, 1.0, 2.0, 8.0, 32.0)
 COSTS: Final = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 
+# attributes first: few label rounds, weak structure, little entropy
+ATTRIBUTES: Final = {
+    "feature_metric": "l2",
+    "wl_rounds": 1,
+    "beta_local": 0.1,
+    "beta_global": 0.1,
+    "entropy": 0.03,
+}
+
 # name of the grid -> settings (what differs from the defaults)
 SETTINGS: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
     "quick": {"default": {}},
@@ -29,16 +38,14 @@ SETTINGS: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
         "weak": {"beta_local": 0.1, "beta_global": 0.1},
     },
     "discrete": {
-        "l2": {"feature_metric": "l2", "wl_rounds": 2},
+        "l2": {"feature_metric": "l2", "wl_rounds": 2, "beta_local": 0.1, "beta_global": 0.1},
         "weak": {"feature_metric": "both", "wl_rounds": 3, "beta_local": 0.1, "beta_global": 0.1},
-        "strong": {"feature_metric": "both", "wl_rounds": 3, "beta_global": 1.0},
-        "debiased": {"feature_metric": "both", "wl_rounds": 3, "debias": True},
+        "strong": {"feature_metric": "both", "wl_rounds": 3, "beta_local": 0.5, "beta_global": 0.5},
     },
     "continuous": {
-        "l2": {"feature_metric": "l2", "wl_rounds": 2},
-        "weak": {"feature_metric": "both", "wl_rounds": 3, "beta_local": 0.1, "beta_global": 0.1},
-        "strong": {"feature_metric": "both", "wl_rounds": 3, "beta_global": 1.0},
-        "debiased": {"feature_metric": "both", "wl_rounds": 3, "debias": True},
+        "attributes": {**ATTRIBUTES, "label_weight": 0.2},
+        "smoothed": {**ATTRIBUTES, "label_weight": 0.2, "attribute_rounds": 1},
+        "labels": {"feature_metric": "both", "label_weight": 0.8, "beta_local": 0.1, "beta_global": 0.1},
     },
     "full": {
         "l2": {"feature_metric": "l2", "wl_rounds": 2},
