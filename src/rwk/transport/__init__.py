@@ -7,6 +7,7 @@
       costs.py      step 1: cost matrices of a pair
       sinkhorn.py   step 4: the Sinkhorn direction, rounded to exact marginals
       vectormath.py exp and log that the compiler can vectorise
+    gpu/          the GPU backend: a fused kernel for small pairs, batched products for large ones
     exact.py      a backend of the same steps with an exact linear solver for step 4, and the certificate
     scales.py     how large costs are on average
     compiling.py  the one compile policy; rooms.py: work arrays that keep their distance
