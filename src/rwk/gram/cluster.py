@@ -39,7 +39,7 @@ class Dask:
             if not count.isdigit() or int(count) < 1:
                 raise GramError(f"--dask {where!r} does not say how many workers; write it like 'local:4'")
             cluster = distributed.LocalCluster(
-                n_workers=int(count), threads_per_worker=1, dashboard_address=None, memory_limit=0
+                n_workers=int(count), threads_per_worker=1, dashboard_address=":0", memory_limit=0
             )
             return cls(distributed.Client(cluster), patience=patience)
         try:
@@ -102,9 +102,7 @@ class Dask:
         """Threads of each worker; patience with a cluster that has none at the moment."""
         start = time.monotonic()
         while True:
-            if self.client.status != "running":
-                raise GramError("the Dask scheduler is gone; finished tiles are kept: start it and run again")
-            threads: dict[str, int] = self.client.nthreads()
+            threads = self._threads()
             if threads:
                 return threads
             if time.monotonic() - start > self.patience:
@@ -113,6 +111,14 @@ class Dask:
                     "start workers and run again"
                 )
             time.sleep(0.2)
+
+    def _threads(self) -> dict[str, int]:
+        try:
+            if self.client.status == "running":
+                return dict(self.client.nthreads())
+        except (OSError, TimeoutError):
+            pass
+        raise GramError("the Dask scheduler is gone; finished tiles are kept: start it and run again")
 
 
 class _Run:
@@ -127,13 +133,17 @@ class _Run:
         self.held: dict[int, Any] = {}
 
     def fill(self, width: int) -> int:
-        """Send tiles until so many are on the cluster; returns how many are."""
+        """Send tiles until so many are on the cluster; returns how many are, or could not be sent right now."""
         while len(self.flying) < width:
             tile = self.lost.pop() if self.lost else next(self.coming, None)
             if tile is None:
                 break
-            rows = self._block(tile.row)
-            columns = None if tile.row == tile.column else self._block(tile.column)
+            try:
+                rows = self._block(tile.row)
+                columns = None if tile.row == tile.column else self._block(tile.column)
+            except (OSError, TimeoutError):  # the worker that was to hold it went away
+                self.lost.append(tile)
+                return len(self.flying) + 1
             future = self.client.submit(solve_tile_alone, self.job, rows, columns, pure=False)
             self.flying[future] = tile
         return len(self.flying)
@@ -142,8 +152,11 @@ class _Run:
         """Tiles that are back; lost ones go again."""
         from distributed import wait
 
+        if not self.flying:
+            return
         try:
-            wait(list(self.flying), timeout=1.0, return_when="FIRST_COMPLETED")
+            with self.client.as_current():  # else `wait` asks whichever client was made last
+                wait(list(self.flying), timeout=1.0, return_when="FIRST_COMPLETED")
         except TimeoutError:
             return
         except CancelledError:  # some were lost, which their status says too
