@@ -41,24 +41,27 @@ def transport_plan(cost: Any, v: Any) -> Any:
     flow = np.zeros((m, n), np.int64)  # by columns: a search asks which rows feed a column
     u = np.zeros(n)  # potentials: cost - u - v >= 0, equal 0 where there is flow
     _start(cost, supply, demand, flow, u, v)
-    columns = np.empty((3, m))  # distance; the same while unsettled, then infinite; the same, then minus infinite
+    columns = np.empty((3, m))  # distance, once settled; while unsettled, then infinite; the same, then −infinite
     before_column, before_row = np.empty(m, np.int64), np.empty(n, np.int64)
-    rows, seen = np.empty(n), np.empty(n, np.bool_)
+    rows, seen, sinks = np.empty(n), np.empty(n, np.bool_), np.empty(m, np.int64)
     for source in range(n):
         while supply[source] > 0:
             seen[:] = False
             seen[source], rows[source] = True, 0.0
             columns[1:] = np.inf
             _relax(cost, v, source, -u[source], columns, before_column)
-            sink = _nearest_sink(cost, flow, demand, (u, v), (rows, columns), seen, (before_column, before_row))
-            reach = columns[0, sink]
+            count = _nearest_sinks(
+                cost, flow, (supply[source], demand), (u, v), (rows, columns), seen, (before_column, before_row), sinks
+            )
+            reach = columns[0, sinks[count - 1]]
             for i in range(n):
                 if seen[i]:
                     u[i] += reach - rows[i]
             for j in range(m):
                 if columns[2, j] == -np.inf:
                     v[j] -= reach - columns[0, j]
-            _augment(flow, supply, demand, source, sink, before_column, before_row)
+            for k in range(count):  # the paths now all cost nothing; one may have used up another
+                _augment(flow, supply, demand, source, sinks[k], before_column, before_row)
     return flow.T
 
 
@@ -83,20 +86,23 @@ def _start(cost: Any, supply: Any, demand: Any, flow: Any, u: Any, v: Any) -> No
 @compiled
 def _relax(cost: Any, v: Any, i: int, offset: float, columns: Any, before_column: Any) -> None:
     """Shorten the distances of unsettled columns by way of row i; without branches, so that it vectorises."""
-    distance, unsettled, bar = columns[0], columns[1], columns[2]
+    unsettled, bar = columns[1], columns[2]
     for j in range(len(v)):
         through = offset + cost[i, j] - v[j]
         nearer = through < bar[j]
-        distance[j] = through if nearer else distance[j]
         unsettled[j] = through if nearer else unsettled[j]
         bar[j] = through if nearer else bar[j]
         before_column[j] = i if nearer else before_column[j]
 
 
 @compiled
-def _nearest_sink(cost: Any, flow: Any, demand: Any, potentials: Any, distances: Any, seen: Any, before: Any) -> int:
-    """Dijkstra on reduced costs until a column with demand left is settled."""
+def _nearest_sinks(
+    cost: Any, flow: Any, masses: Any, potentials: Any, distances: Any, seen: Any, before: Any, sinks: Any
+) -> int:
+    """Dijkstra on reduced costs until the settled columns ask for as much as there is; how many ask for something."""
     n = len(cost)
+    supply, demand = masses
+    count = 0
     u, v = potentials
     rows, columns = distances
     before_column, before_row = before
@@ -109,9 +115,13 @@ def _nearest_sink(cost: Any, flow: Any, demand: Any, potentials: Any, distances:
         at = 0
         while bits[at] != least:
             at += 1
-        columns[1, at], columns[2, at] = np.inf, -np.inf
+        columns[0, at], columns[1, at], columns[2, at] = columns[1, at], np.inf, -np.inf
         if demand[at] > 0:
-            return at
+            sinks[count] = at
+            count += 1
+            supply -= demand[at]
+            if supply <= 0:
+                return count
         for i in range(n):
             if flow[at, i] > 0 and not seen[i]:
                 seen[i], rows[i] = True, columns[0, at]

@@ -82,7 +82,7 @@ class WWL(DiscrepancyKernel):
     def settings(self, X: Any) -> Iterator[tuple[str, FloatArray]]:
         """Name and Wasserstein distances of every number of rounds, all from one pass."""
         deepest = WWL(**{**self.get_params(), "rounds": max(self.grid["rounds"])}).fit(X)
-        for rounds, distances in enumerate(deepest._distances(deepest.fitted_, None)):
+        for rounds, distances in enumerate(deepest._distances(deepest.fitted_, None, every=True)):
             if rounds in self.grid["rounds"]:
                 yield setting_name({"rounds": rounds}), kept(distances)
 
@@ -101,14 +101,15 @@ class WWL(DiscrepancyKernel):
         return [colour_shares(graphs, colours) for colours in wl_colours(graphs, self.rounds)]
 
     def _discrepancies(self, rows: Any, columns: Any) -> FloatArray:
-        return np.asarray(self._distances(rows, columns)[-1])
+        return np.asarray(self._distances(rows, columns, every=False)[-1])
 
-    def _distances(self, rows: Any, columns: Any) -> FloatArray:
-        """Distances after every number of rounds, shape (rounds + 1, rows, columns)."""
+    def _distances(self, rows: Any, columns: Any, *, every: bool) -> FloatArray:
+        """Distances after every number of rounds (or at least the last), shape (rounds + 1, rows, columns)."""
         same = columns is None
         columns = rows if same else columns
         if isinstance(rows, Clouds):
-            return _cloud_distances(rows, columns, self.rounds + 1, same, self.n_jobs)
+            rounds = (self.rounds + 1, self.rounds + 1 if every else 1)
+            return _cloud_distances(rows, columns, rounds, same, self.n_jobs)
         each = [_share_distances(a, b, same, self.n_jobs) for a, b in zip(rows, columns, strict=True)]
         return np.cumsum(each, axis=0) / np.arange(1, len(each) + 1)[:, None, None]
 
@@ -149,18 +150,22 @@ def _unshared(rows: Any, columns: Any, i: Any, j: Any, out: Any) -> None:
         out[k, 0] = 0.5 * apart if apart > 1e-14 else 0.0
 
 
-def _cloud_distances(rows: Clouds, columns: Clouds, rounds: int, same: bool, n_jobs: int | None) -> FloatArray:
+def _cloud_distances(
+    rows: Clouds, columns: Clouds, rounds: tuple[int, int], same: bool, n_jobs: int | None
+) -> FloatArray:
+    """Distances of the last so many (rounds[1]) of all rounds (rounds[0])."""
+
     def solve(i: IntArray, j: IntArray, out: FloatArray) -> None:
-        _transport_costs(rows, columns, i, j, same, out)
+        _transport_costs(rows, columns, i, j, same, rounds[0], out)
 
     sizes = (np.diff(rows.offsets), np.diff(columns.offsets))
-    return pair_matrix(solve, sizes, rounds, symmetric=same, n_jobs=n_jobs)
+    return pair_matrix(solve, sizes, rounds[1], symmetric=same, n_jobs=n_jobs)
 
 
 @compiled
-def _transport_costs(rows: Any, columns: Any, i: Any, j: Any, same: Any, out: Any) -> None:
-    """Optimal costs of pairs of clouds, for the features of the first round, of the first two, and so on."""
-    rounds = out.shape[1]
+def _transport_costs(rows: Any, columns: Any, i: Any, j: Any, same: Any, rounds: int, out: Any) -> None:
+    """Optimal costs of pairs of clouds under the features of rounds 0..r, for the last few r."""
+    first = rounds - out.shape[1]
     width = rows.points.shape[1] // rounds
     for k in range(len(i)):
         if same and i[k] == j[k]:
@@ -175,8 +180,10 @@ def _transport_costs(rows: Any, columns: Any, i: Any, j: Any, same: Any, out: An
                 for f in range(r * width, (r + 1) * width):
                     for b in range(y.shape[1]):
                         squares[a, b] += (x[a, f] - y[f, b]) ** 2
+            if r < first:
+                continue
             cost = np.sqrt(squares)
-            if r == 0:
+            if r == first:
                 for b in range(y.shape[1]):
                     v[b] = cost[:, b].min()
             flow = transport_plan(cost, v)  # the last round's potentials are near
@@ -184,4 +191,4 @@ def _transport_costs(rows: Any, columns: Any, i: Any, j: Any, same: Any, out: An
             for a in range(len(x)):
                 for b in range(y.shape[1]):
                     total += flow[a, b] * cost[a, b]
-            out[k, r] = total / flow.sum()
+            out[k, r - first] = total / flow.sum()
