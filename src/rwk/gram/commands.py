@@ -13,11 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from rwk.files import check_writable, save_gram
 from rwk.gram.budget import spell
 from rwk.gram.compute import GramProgress, compute_gram
 from rwk.gram.errors import GramError
 from rwk.gram.estimate import estimate_gram
+from rwk.gram.reading import Gram
 from rwk.graphs import GraphSet
+from rwk.parameters import Parameters
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,7 +33,7 @@ class GramOptions:
     """How a Gram matrix is computed and kept; the command line's options of the same names.
 
     `dask` is the address of a scheduler or "local:N", `processes` a number of worker processes, `part` "k/n" for job
-    arrays, `output` an .npy file for the finished matrix of discrepancies.
+    arrays, `output` a file for the finished matrix: .npz with parameters and targets, or a plain .npy to be mapped.
     """
 
     store: str | None = None
@@ -50,11 +53,11 @@ def run_gram(data: str, options: GramOptions, parameters: Mapping[str, Any], con
     """`rwk gram DATA --store DIR --resume`: compute what is missing, with progress, rate and time to go."""
     graphs = _load(data)
     if options.store is None and options.output is None:
-        raise GramError(
-            "nowhere to put the matrix; give --store DIR, or --output FILE.npy for a matrix that fits memory"
-        )
+        raise GramError("nowhere to put the matrix; give --store DIR, or --output FILE for a matrix that fits memory")
     if options.part is not None and options.store is None:
         raise GramError("--part needs --store: the parts meet there")
+    if options.output is not None:
+        check_writable(options.output)
     with _executor(options) as executor, _progress(console, str(data)) as report:
         try:
             gram = compute_gram(
@@ -71,7 +74,7 @@ def run_gram(data: str, options: GramOptions, parameters: Mapping[str, Any], con
             console.print(_how_to_go_on(options))
             return INTERRUPTED
     if options.output is not None and not gram.n_missing:
-        gram.memmap(options.output)
+        _write(gram, graphs, options.output, Parameters.of(parameters))
     health = gram.health
     console.print(
         f"{gram!r}: {health.n_pairs:,} pairs, {health.n_not_converged:,} not converged, "
@@ -118,6 +121,13 @@ def run_query(data: str, graph: str, k: int, parameters: Mapping[str, Any], cons
     console.print(table)
     console.print(f"{found.n_solved} of {found.n_candidates} pairs solved; the bound ruled out the others")
     return 0
+
+
+def _write(gram: Gram, graphs: GraphSet, output: str | os.PathLike[str], settings: Parameters) -> None:
+    if Path(output).suffix == ".npy":
+        gram.memmap(output)
+    else:
+        save_gram(output, gram.discrepancy(), settings, targets=graphs.targets, name=graphs.name)
 
 
 def spell_time(seconds: float) -> str:

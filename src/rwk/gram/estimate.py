@@ -8,14 +8,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from rwk.convert import as_graphs
-from rwk.gram.blocks import cut
 from rwk.gram.budget import Workload, largest_tile_bytes, limits_within, parse_memory
 from rwk.gram.executors import TileJob, as_executor
 from rwk.gram.tiles import Tiling, block_ends, measure_bytes, pair_cost
 from rwk.graphs import GraphSet, IntArray
 from rwk.parameters import Parameters
 from rwk.represent import represent
-from rwk.transport.pairs import in_precision, solve_pairs
+from rwk.transport.pairs import backend_named, in_precision, orient
 
 DRAWN: Final = 20_000  # pairs whose cost is looked at
 STRATA: Final = 8  # of equal cost together
@@ -106,9 +105,10 @@ def _timed(graphs: GraphSet, pairs: IntArray, settings: Parameters, job: TileJob
     used, numbers = np.unique(pairs, return_inverse=True)
     measures = in_precision(represent(graphs[used], settings)[0], job.precision)
     numbers = numbers.reshape(pairs.shape).astype(np.int64)
+    run, oriented = backend_named(job.backend).run_pairs, orient(measures, numbers)
     if warm:  # compiles or loads the solver
-        first = cut(measures, np.zeros(1, np.int64))
-        solve_pairs(first, np.zeros((1, 2), np.int64), job.weights, job.options, backend=job.backend, n_jobs=1)
+        run(measures, oriented[:1], job.weights, job.options, n_jobs=1)
+    # the solver alone: in a tile, what is done once a graph is spread over very many pairs
     start = time.perf_counter()
-    solve_pairs(measures, numbers, job.weights, job.options, backend=job.backend, n_jobs=1)
+    run(measures, oriented, job.weights, job.options, n_jobs=1)
     return time.perf_counter() - start

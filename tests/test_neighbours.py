@@ -1,0 +1,130 @@
+"""Nearest graphs: bounds hold, and what they rule out does not belong in the answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from gram_graphs import QUICK, random_graphs
+from rwk import Graph, GraphSet, RWKernel, nearest
+from rwk.bounds import binned_quantiles, lower_bounds, quadratic_bounds, signatures
+from rwk.gram.blocks import cut
+from rwk.gram.matrix import cross_discrepancy
+from rwk.parameters import Parameters
+from rwk.represent import represent
+from rwk.transport.bounds import linear_bounds
+from rwk.transport.pairs import joined
+
+GRAPHS = random_graphs(60)
+SETTINGS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "l2": {"feature_metric": "l2"},
+    "hamming": {"feature_metric": "hamming", "hops": 0},
+    "attention": {"embedding": "attention", "structure": "embedding"},
+    "euclidean attention": {"embedding": "attention", "structure_metric": "euclidean"},
+    "local": {"variant": "RWK-LW"},
+    "global": {"variant": "RWK-GW"},
+    "repel": {"degree_prior": "repel", "degree_weight": 0.1},
+    "sharp": {"entropy": 0.01, "max_iter": 20, "sinkhorn_iter": 100},
+    "unequal": {"laplacian_source": 0.1, "laplacian_target": 0.0},
+    "float32": {"precision": "float32"},
+}
+
+
+def dressed(kind: str, count: int) -> GraphSet:
+    """Graphs with attributes and node weights, which the bounds must respect too."""
+    graphs = []
+    for i, graph in enumerate(random_graphs(count)):
+        rng = np.random.default_rng(i)
+        weights = rng.uniform(0.1, 1.0, graph.n_nodes)
+        attributes = rng.normal(size=(graph.n_nodes, 2))
+        labels = graph.node_labels if kind == "both" else None
+        graphs.append(
+            Graph(graph.n_nodes, graph.edges, node_labels=labels, node_attributes=attributes, node_weights=weights)
+        )
+    return GraphSet.from_graphs(graphs)
+
+
+def check_bounds(graphs: GraphSet, settings: Parameters) -> None:
+    measures, _ = represent(graphs, settings)
+    weights, marks = settings.cost_weights(), signatures(measures)
+    for q in (0, 1):
+        query = cut(measures, np.array([q]))
+        values = cross_discrepancy(query, measures, settings)[0][0]
+        slack = 1e-4 if settings.precision == "float32" else 1e-9
+        assert (lower_bounds(signatures(query), marks, weights) <= values + slack).all()
+        pairs = np.stack([np.zeros(len(graphs), np.int64), 1 + np.arange(len(graphs))], axis=1)
+        tight = linear_bounds(joined(query, measures), pairs, weights.beta_local)
+        tight += quadratic_bounds(signatures(query), marks, weights)
+        assert (tight <= values + slack).all()
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_bounds_lie_below(name: str) -> None:
+    check_bounds(GRAPHS[:30], Parameters.of({**QUICK, **SETTINGS[name]}))
+
+
+@pytest.mark.parametrize("kind", ["attributes", "both"])
+def test_bounds_lie_below_with_attributes_and_weights(kind: str) -> None:
+    check_bounds(dressed(kind, 20), Parameters.of(QUICK))
+
+
+def test_quantiles_of_a_step() -> None:
+    np.testing.assert_allclose(binned_quantiles(np.array([2.0, 0.0, 1.0]), np.array([0.5, 0.25, 0.25]), 2), [0.5, 2.0])
+
+
+def test_quantile_distance_never_grows_by_averaging() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=30), rng.normal(size=30)
+    exact = np.mean((np.sort(x) - np.sort(y)) ** 2)
+    mass = np.full(30, 1 / 30)
+    for bins in (1, 3, 7, 30):
+        apart = np.mean((binned_quantiles(x, mass, bins) - binned_quantiles(y, mass, bins)) ** 2)
+        assert apart <= exact + 1e-12
+    assert apart == pytest.approx(exact)
+
+
+@pytest.mark.parametrize("name", ["default", "l2", "hamming", "global", "repel", "float32"])
+@pytest.mark.parametrize("debias", [False, True])
+def test_the_answer_is_that_of_the_full_scan(name: str, debias: bool) -> None:
+    kernel = RWKernel(**{**QUICK, **SETTINGS[name]}, debias=debias).fit(GRAPHS)
+    queries = random_graphs(5, seed=3)
+    D = kernel.discrepancy(queries)
+    found = nearest(queries, kernel, k=4)
+    order = np.argsort(D, axis=1, kind="stable")[:, :4]
+    np.testing.assert_array_equal(found.indices, order)
+    np.testing.assert_array_equal(found.values, np.take_along_axis(D, order, axis=1))
+    assert found.n_solved <= found.n_candidates
+
+
+def test_candidates_that_can_not_win_are_not_solved() -> None:
+    paths = [nx.path_graph(n) for n in range(5, 45)]
+    cliques = [nx.complete_graph(n) for n in range(5, 45)]
+    found = nearest(nx.path_graph(20), [*paths, *cliques], k=3, **QUICK)
+    assert (found.indices < 40).all()
+    assert found.share_solved < 0.6
+
+
+def test_a_share_is_not_exceeded() -> None:
+    found = nearest(random_graphs(4, seed=3), GRAPHS, k=3, max_share=0.1, **QUICK)
+    assert found.indices.shape == (4, 3)
+    assert found.n_solved <= 4 * 6
+    assert found.n_candidates == 240
+
+
+def test_a_graph_is_nearest_to_itself_when_debiased() -> None:
+    found = nearest(GRAPHS[[17]], GRAPHS, k=1, debias=True, **QUICK)
+    assert found.indices.tolist() == [17]
+    assert found.values[0] == 0.0
+
+
+def test_bad_requests() -> None:
+    with pytest.raises(ValueError, match="k=61 neighbours were asked for; there are 60 graphs"):
+        nearest(GRAPHS[[0]], GRAPHS, k=61)
+    with pytest.raises(ValueError, match=r"max_share=2 is outside its range"):
+        nearest(GRAPHS[[0]], GRAPHS, k=1, max_share=2)
+    with pytest.raises(ValueError, match="a fitted kernel has its parameters"):
+        nearest(GRAPHS[[0]], RWKernel().fit(GRAPHS), k=1, entropy=0.3)
