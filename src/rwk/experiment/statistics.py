@@ -58,9 +58,7 @@ def corrected_t_test(first: ArrayLike, second: ArrayLike, *, n_train: float, n_t
 
     a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
     if a.shape != b.shape or a.ndim != 1:
-        raise ValueError(
-            f"scores of shapes {a.shape} and {b.shape} can't be paired; give one a fold"
-        )
+        raise ValueError(f"scores of shapes {a.shape} and {b.shape} can't be paired; give one a fold")
     k = len(a)
     if k < 2:
         raise ValueError(f"a test needs at least two folds, not {k}")
