@@ -22,14 +22,6 @@ NEURAL = ["patchy-san", "dgcnn", "capsgnn", "gin"]
 GRAPHS = random_set(3, 10, low=5, high=9)
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> Any:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def batch_of(graphs: GraphSet, width: int = 6) -> Batch:
     x = np.random.default_rng(0).normal(size=(int(graphs.node_offsets[-1]), width))
     return graph_tensors(graphs, x, None, "cpu").batch(np.arange(len(graphs)))

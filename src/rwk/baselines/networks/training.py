@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,7 +46,7 @@ def train(
 ) -> Trained:
     """Train on the graphs split[0]; with validation graphs split[1] the epoch that does best on them is kept."""
     learn, validate = split
-    with torch.random.fork_rng():  # the caller's random state stays as it is
+    with torch.random.fork_rng(), one_thread():  # the caller's random state stays as it is
         torch.manual_seed(options.seed)
         network = make().to(graphs.x.device)
         classes = torch.from_numpy(codes).to(graphs.x.device)
@@ -78,10 +79,21 @@ def class_scores(network: Any, graphs: GraphTensors) -> FloatArray:
     """Probabilities of the classes, shape (graphs, classes)."""
     network.eval()
     rows = []
-    with torch.no_grad():
+    with torch.no_grad(), one_thread():
         for chosen in batches_of(np.arange(len(graphs.graphs)), GRAPHS_PER_PREDICTION):
             rows.append(network.probabilities(graphs.batch(chosen)).cpu().numpy())
     return np.concatenate(rows).astype(np.float64)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Pin torch to one thread: its tensors are small here, more threads only wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def batches_of(order: IntArray, size: int) -> list[IntArray]:
