@@ -10,12 +10,12 @@ import pytest
 
 from gram_graphs import QUICK, random_graphs
 from rwk import Graph, GraphSet, RWKernel, nearest
-from rwk.bounds import binned_quantiles, lower_bounds, quadratic_bounds, signatures
+from rwk.bounds import lower_bounds, quadratic_bounds, signatures
 from rwk.gram.blocks import cut
 from rwk.gram.matrix import cross_discrepancy
 from rwk.parameters import Parameters
 from rwk.represent import represent
-from rwk.transport.bounds import linear_bounds
+from rwk.transport.bounds import binned_quantiles, linear_bounds
 from rwk.transport.pairs import joined
 
 GRAPHS = random_graphs(60)
@@ -73,18 +73,18 @@ def test_bounds_lie_below_with_attributes_and_weights(kind: str) -> None:
 
 
 def test_quantiles_of_a_step() -> None:
-    np.testing.assert_allclose(binned_quantiles(np.array([2.0, 0.0, 1.0]), np.array([0.5, 0.25, 0.25]), 2), [0.5, 2.0])
+    values, mass = np.array([[2.0], [0.0], [1.0]]), np.array([0.5, 0.25, 0.25])
+    np.testing.assert_allclose(binned_quantiles(values, mass, np.array([0, 3]), 2)[0, 0], [0.5, 2.0])
 
 
 def test_quantile_distance_never_grows_by_averaging() -> None:
     rng = np.random.default_rng(0)
-    x, y = rng.normal(size=30), rng.normal(size=30)
-    exact = np.mean((np.sort(x) - np.sort(y)) ** 2)
-    mass = np.full(30, 1 / 30)
+    values = rng.normal(size=(60, 1))
+    exact = np.mean((np.sort(values[:30, 0]) - np.sort(values[30:, 0])) ** 2)
     for bins in (1, 3, 7, 30):
-        apart = np.mean((binned_quantiles(x, mass, bins) - binned_quantiles(y, mass, bins)) ** 2)
-        assert apart <= exact + 1e-12
-    assert apart == pytest.approx(exact)
+        both = binned_quantiles(values, np.full(60, 0.1), np.array([0, 30, 60]), bins)
+        assert np.mean((both[0] - both[1]) ** 2) <= exact + 1e-12
+    assert np.mean((both[0] - both[1]) ** 2) == pytest.approx(exact)
 
 
 @pytest.mark.parametrize("name", ["default", "l2", "hamming", "global", "repel", "float32"])

@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from rwk.graphs import FloatArray, IntArray
+from rwk.transport.bounds import binned_quantiles
 from rwk.transport.problem import CostWeights, GraphMeasures
 
 EMBEDDING_BINS: Final = 8
@@ -134,32 +135,16 @@ def _means(rows: FloatArray, measures: GraphMeasures) -> FloatArray:
 
 
 def _embedding_quantiles(measures: GraphMeasures) -> FloatArray:
-    width = measures.embedding.shape[1]
-    out = np.empty((measures.n_graphs, width * EMBEDDING_BINS))
-    for i in range(measures.n_graphs if width else 0):
-        nodes = slice(measures.offsets[i], measures.offsets[i + 1])
-        columns = [binned_quantiles(c, measures.weights[nodes], EMBEDDING_BINS) for c in measures.embedding[nodes].T]
-        out[i] = np.concatenate(columns)
-    return out
+    bins = binned_quantiles(measures.embedding, measures.weights, measures.offsets, EMBEDDING_BINS)
+    return np.asarray(bins.reshape(measures.n_graphs, -1))
 
 
 def _structure_quantiles(measures: GraphMeasures) -> FloatArray:
-    out = np.empty((measures.n_graphs, STRUCTURE_BINS))
-    for i in range(measures.n_graphs):
-        mass = measures.weights[measures.offsets[i] : measures.offsets[i + 1]]
-        cost = measures.structure[measures.structure_offsets[i] : measures.structure_offsets[i + 1]]
-        out[i] = binned_quantiles(cost, np.outer(mass, mass).ravel(), STRUCTURE_BINS)
-    return out
-
-
-def binned_quantiles(values: FloatArray, mass: FloatArray, bins: int) -> FloatArray:
-    """The quantile function of weighted values, averaged over bins of equal mass.
-
-    >>> binned_quantiles(np.array([3.0, 1.0]), np.array([0.5, 0.5]), 4).tolist()
-    [1.0, 1.0, 3.0, 3.0]
-    """
-    order = np.argsort(values, kind="stable")
-    reached = np.cumsum(mass[order])
-    reached = np.concatenate([[0.0], reached / reached[-1]])
-    integral = np.concatenate([[0.0], np.cumsum(values[order] * np.diff(reached))])
-    return np.asarray(bins * np.diff(np.interp(np.linspace(0.0, 1.0, bins + 1), reached, integral)))
+    """Of the entries of C_P, each with the mass of its two nodes."""
+    sizes = measures.sizes
+    left = np.repeat(measures.weights, np.repeat(sizes, sizes))
+    starts = np.repeat(measures.offsets[:-1], sizes**2)
+    inside = np.arange(len(left)) - np.repeat(measures.structure_offsets[:-1], sizes**2)
+    right = measures.weights[starts + inside % np.repeat(sizes, sizes**2)]
+    costs = measures.structure[:, None]
+    return np.asarray(binned_quantiles(costs, left * right, measures.structure_offsets, STRUCTURE_BINS)[:, 0])

@@ -7,20 +7,20 @@ candidates comes first, a tighter one of those that survive it second.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
 from rwk.bounds import Signatures, lower_bounds, quadratic_bounds, signatures
 from rwk.convert import as_graphs
 from rwk.gram.blocks import cut
-from rwk.gram.matrix import cross_discrepancy, self_discrepancy
+from rwk.gram.matrix import self_discrepancy
 from rwk.graphs import FloatArray, IntArray
 from rwk.kernel import RWKernel
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.transport.bounds import linear_bounds
-from rwk.transport.pairs import joined
+from rwk.transport.pairs import content_ranks, in_precision, joined, solve_pairs
 from rwk.transport.problem import GraphMeasures
 
 AT_ONCE: Final = 32  # pairs solved between two looks at the bound
@@ -66,68 +66,83 @@ def nearest(query: Any, graphs: Any, k: int = 10, *, max_share: float | None = N
         raise ValueError(f"max_share={max_share} is outside its range: it must be greater than 0 and at most 1")
     most = kernel.n_graphs_ if max_share is None else max(k, round(max_share * kernel.n_graphs_))
     measures, _ = represent(queries, settings, scale=kernel.scale_)
-    own = self_discrepancy(kernel.measures_, settings) if settings.debias else None
-    scan = _Scan(kernel.measures_, signatures(kernel.measures_), settings, own)
-    found = [scan.nearest(cut(measures, np.array([q])), k, most) for q in range(len(queries))]
+    scan = _Scan.of(measures, kernel.measures_, settings)
+    found = [scan.nearest(q, k, most) for q in range(len(queries))]
     indices, values = np.stack([one[0] for one in found]), np.stack([one[1] for one in found])
     if len(found) == 1:
         indices, values = indices[0], values[0]
-    extra = 0 if own is None else len(own) + len(found)
+    extra = 0 if scan.own is None else len(scan.own)
     n_solved = sum(one[2] for one in found) + extra
     return Neighbours(indices, values, n_solved, len(found) * kernel.n_graphs_ + extra)
 
 
 class _Scan(NamedTuple):
-    """The candidates, and what is known of them before any pair is solved."""
+    """Queries and candidates in one set of measures, and what is known of them before any pair is solved."""
 
-    measures: GraphMeasures
-    signatures: Signatures
+    both: GraphMeasures  # queries first
+    ranks: IntArray
+    queries: list[Signatures]
+    candidates: Signatures
     settings: Parameters
-    own: FloatArray | None  # discrepancies to themselves, where they are subtracted
+    own: FloatArray | None  # discrepancies to themselves, where half of them is subtracted
 
-    def nearest(self, query: GraphMeasures, k: int, most: int) -> tuple[IntArray, FloatArray, int]:
-        """Numbers and values of the k nearest, and how many pairs were solved; at most `most`, at least k."""
-        bounds = self._cheap_bounds(query)
-        order = np.argsort(bounds, kind="stable")
+    @classmethod
+    def of(cls, queries: GraphMeasures, candidates: GraphMeasures, settings: Parameters) -> Self:
+        both = in_precision(joined(queries, candidates), settings.precision)
+        marks = [signatures(cut(queries, np.array([q]))) for q in range(queries.n_graphs)]
+        own = self_discrepancy(both, settings) if settings.debias else None
+        return cls(both, content_ranks(both), marks, signatures(candidates), settings, own)
+
+    def nearest(self, q: int, k: int, most: int) -> tuple[IntArray, FloatArray, int]:
+        """Numbers and values of the k nearest of query q, and how many pairs were solved; at most `most`.
+
+        Values beyond the bound's reach stay infinite. The cheap bound of all candidates decides whose tighter bound
+        is computed, that one whose pair is solved.
+        """
+        bounds = self._debiased(q, lower_bounds(self.queries[q], self.candidates, self.settings.cost_weights()))
+        tight = np.zeros(len(bounds), bool)
         values = np.full(len(bounds), np.inf)
-        tight = np.full(len(bounds), -np.inf)
-        # the tighter bound of the first candidates by the cheap one, which decide the k-th best value soon
         worst, n_solved = np.inf, 0
-        while True:
-            alive = np.isinf(values) & (np.maximum(bounds, tight) <= worst)
-            unbound = order[(alive & np.isinf(tight))[order]]
-            if len(unbound):
-                tight[unbound] = self._tight_bounds(query, unbound)
-                continue
-            chosen = np.flatnonzero(alive)
-            if not len(chosen) or n_solved >= most:
+        while n_solved < most:
+            alive = np.flatnonzero(np.isinf(values) & (bounds <= worst))
+            if not len(alive):
                 break
-            chosen = chosen[np.argsort(np.maximum(bounds, tight)[chosen], kind="stable")]
-            chosen = chosen[: min(max(AT_ONCE, k), most - n_solved)]
-            values[chosen] = self._solve(query, chosen)
+            loose = alive[~tight[alive]]
+            if len(loose):
+                bounds[loose] = np.maximum(bounds[loose], self._tight_bounds(q, loose))
+                tight[loose] = True
+                continue
+            chosen = alive[np.argsort(bounds[alive], kind="stable")][: min(max(AT_ONCE, k), most - n_solved)]
+            values[chosen] = self._solve(q, chosen)
             n_solved += len(chosen)
             kth = float(np.partition(values, k - 1)[k - 1])
             worst = kth + SLACK * abs(kth) * (100.0 if self.settings.precision == "float32" else 1.0)
         best = np.lexsort((np.arange(len(values)), values))[:k]
         return best, values[best], n_solved
 
-    def _cheap_bounds(self, query: GraphMeasures) -> FloatArray:
-        bound = lower_bounds(signatures(query), self.signatures, self.settings.cost_weights())
-        return self._debiased(bound, query, np.arange(len(bound)))
-
-    def _tight_bounds(self, query: GraphMeasures, chosen: IntArray) -> FloatArray:
+    def _tight_bounds(self, q: int, chosen: IntArray) -> FloatArray:
         weights = self.settings.cost_weights()
-        pairs = np.stack([np.zeros(len(chosen), np.int64), 1 + chosen], axis=1)
-        both = joined(query, self.measures)
-        bound = linear_bounds(both, pairs, weights.beta_local, n_jobs=self.settings.n_jobs)
-        bound += quadratic_bounds(signatures(query), self.signatures, weights)[chosen]
-        return self._debiased(bound, query, chosen)
+        bound = linear_bounds(self.both, self._pairs(q, chosen), weights.beta_local, n_jobs=self.settings.n_jobs)
+        return self._debiased(q, bound + quadratic_bounds(self.queries[q], self.candidates, weights)[chosen], chosen)
 
-    def _solve(self, query: GraphMeasures, chosen: IntArray) -> FloatArray:
-        own = None if self.own is None else self.own[chosen]
-        return np.asarray(cross_discrepancy(query, cut(self.measures, chosen), self.settings, fitted_self=own)[0][0])
+    def _solve(self, q: int, chosen: IntArray) -> FloatArray:
+        settings = self.settings
+        results = solve_pairs(
+            self.both,
+            self._pairs(q, chosen),
+            settings.cost_weights(),
+            settings.scg_options(),
+            backend="exact" if settings.direction == "exact" else settings.backend,
+            n_jobs=settings.n_jobs,
+            ranks=self.ranks,
+        )
+        return self._debiased(q, results.values, chosen)
 
-    def _debiased(self, bound: FloatArray, query: GraphMeasures, chosen: IntArray) -> FloatArray:
+    def _pairs(self, q: int, chosen: IntArray) -> IntArray:
+        return np.stack([np.full(len(chosen), q), len(self.queries) + chosen], axis=1).astype(np.int64)
+
+    def _debiased(self, q: int, values: FloatArray, chosen: IntArray | None = None) -> FloatArray:
         if self.own is None:
-            return bound
-        return np.asarray(bound - 0.5 * (self_discrepancy(query, self.settings)[0] + self.own[chosen]))
+            return values
+        candidates = self.own[len(self.queries) :]
+        return np.asarray(values - 0.5 * (self.own[q] + (candidates if chosen is None else candidates[chosen])))

@@ -1,8 +1,8 @@
 """Lower bounds of a pair's value that cost a fraction of solving it.
 
-Every term of H but the linear one and Gromov-Wasserstein is at least 0, so H >= min <gamma, M> + beta_global GW. A
-coupling sends each node's mass somewhere: <gamma, M> is at least what sending it to the cheapest place costs, on
-either side.
+Every term of H but the linear one and Gromov-Wasserstein is at least 0, so H >= min <gamma, M> + beta_global GW. For
+the linear part any feasible pair of dual prices (u_i + v_k <= M_ik) bounds from below: each source node's cheapest
+place, then what is left of each target node's cheapest; or the other way round.
 """
 
 from __future__ import annotations
@@ -49,16 +49,58 @@ def _linear_bounds(graphs: Any, pairs: Any, beta_local: float, out: Any) -> None
             for i in range(n):
                 for k in range(m):
                     cost[i, k] += beta_local * other[i, k]
-        columns = np.full(m, np.inf)
-        from_source = 0.0
-        for i in range(n):
-            least = np.inf
-            for k in range(m):
-                least = min(least, cost[i, k])
-            for k in range(m):
-                columns[k] = min(columns[k], cost[i, k])
-            from_source += graphs.weights[i0 + i] * least
-        from_target = 0.0
+        mu, nu = graphs.weights[i0 : i0 + n], graphs.weights[k0 : k0 + m]
+        out[p] = max(_dual_value(cost, mu, nu), _dual_value(np.ascontiguousarray(cost.T), nu, mu))
+
+
+@compiled
+def _dual_value(cost: Any, mu: Any, nu: Any) -> float:
+    """<u, mu> + <v, nu> with u the row minima and v the column minima of what they leave; both are at least 0."""
+    n, m = cost.shape
+    left = np.full(m, np.inf)
+    value = 0.0
+    for i in range(n):
+        least = np.inf
         for k in range(m):
-            from_target += graphs.weights[k0 + k] * columns[k]
-        out[p] = max(from_source, from_target)
+            least = min(least, cost[i, k])
+        for k in range(m):
+            left[k] = min(left[k], cost[i, k] - least)
+        value += mu[i] * least
+    for k in range(m):
+        value += nu[k] * left[k]
+    return value
+
+
+def binned_quantiles(rows: NDArray[Any], mass: NDArray[Any], offsets: NDArray[np.int64], bins: int) -> NDArray[Any]:
+    """Quantile functions of weighted values, averaged over bins of equal mass, for runs of rows: (runs, columns, bins).
+
+    >>> binned_quantiles(np.array([[3.0], [1.0]]), np.array([0.5, 0.5]), np.array([0, 2]), 4).tolist()
+    [[[1.0, 1.0, 3.0, 3.0]]]
+    """
+    out = np.zeros((len(offsets) - 1, rows.shape[1], bins))
+    _binned_quantiles(np.ascontiguousarray(rows, np.float64), np.ascontiguousarray(mass, np.float64), offsets, out)
+    return out
+
+
+@compiled
+def _binned_quantiles(rows: Any, mass: Any, offsets: Any, out: Any) -> None:
+    bins = out.shape[2]
+    for run in range(out.shape[0]):
+        first, last = offsets[run], offsets[run + 1]
+        total = 0.0
+        for i in range(first, last):
+            total += mass[i]
+        for c in range(out.shape[1]):
+            order = np.argsort(rows[first:last, c])
+            bin_, room = 0, 1.0 / bins
+            for place in order:
+                value, rest = rows[first + place, c], mass[first + place] / total
+                while rest > 0.0:
+                    # what rounding leaves over goes to the last bin
+                    taken = rest if bin_ == bins - 1 else min(rest, room)
+                    out[run, c, bin_] += bins * taken * value
+                    rest -= taken
+                    room -= taken
+                    if room <= 0.0 and bin_ < bins - 1:
+                        bin_ += 1
+                        room = 1.0 / bins
