@@ -12,6 +12,7 @@ import pytest
 
 from baseline_graphs import random_set, without
 from rwk import Graph, GraphSet, baselines
+from rwk.baselines.emd import first_tree, flows, improve, uniform_plan
 from rwk.baselines.hopper import path_counts
 from rwk.baselines.pyramid import spectral_points
 from rwk.baselines.returns import return_probabilities
@@ -256,6 +257,40 @@ def test_spectral_points_of_a_cycle_do_not_depend_on_the_order_of_nodes() -> Non
     # every eigenvalue but the largest is double (or ±): each node has an equal share of each space
     points = spectral_points(Graph(6, np.array([[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [0, 5]])), 6)
     np.testing.assert_allclose(points, np.sqrt(1 / 6), atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_transport_between_equally_many_is_the_best_assignment(seed: int) -> None:
+    from scipy.optimize import linear_sum_assignment
+
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 60))
+    cost = rng.integers(0, 3, (n, n)).astype(float) if seed % 2 else rng.normal(size=(n, n))
+    rows, columns = linear_sum_assignment(cost)
+    np.testing.assert_allclose((uniform_plan(cost) * cost).sum(), cost[rows, columns].mean(), atol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 7), (7, 1), (6, 4), (12, 18), (31, 30), (5, 20)])
+def test_transport_is_the_linear_program(n: int, m: int) -> None:
+    from scipy.optimize import linprog
+
+    cost = np.random.default_rng(n * m).random((n, m))
+    sums = np.vstack([np.kron(np.eye(n), np.ones(m)), np.kron(np.ones(n), np.eye(m))])
+    masses = np.concatenate([np.full(n, 1 / n), np.full(m, 1 / m)])
+    wanted = linprog(cost.ravel(), A_eq=sums, b_eq=masses).fun
+    np.testing.assert_allclose((uniform_plan(cost) * cost).sum(), wanted, rtol=1e-9)
+
+
+def test_transport_from_the_basis_of_another_problem() -> None:
+    rng = np.random.default_rng(8)
+    tree = first_tree(rng.random((20, 14)))
+    for scale in (0.0, 1.0, 5.0):
+        cost = rng.integers(0, 4, (20, 14)) + scale * rng.random((20, 14))
+        improve(cost, tree)
+        flow = flows(tree, 20, 14)
+        assert (flow.sum(axis=1) == 7).all()
+        assert (flow.sum(axis=0) == 10).all()
+        np.testing.assert_allclose((flow * cost).sum() / 140, (uniform_plan(cost) * cost).sum(), rtol=1e-12)
 
 
 def test_fgw_of_two_edges_by_hand() -> None:

@@ -1,148 +1,236 @@
-"""Exact optimal transport of uniform masses, compiled: successive shortest paths with potentials.
+"""Exact optimal transport of uniform masses, compiled: the network simplex on the complete bipartite graph.
 
-Masses 1/n and 1/m are the integers m/g and n/g over nm/g, g = gcd(n, m), so flows are exact integers and the end is
-reached after finitely many augmentations. Costs may be of any sign.
+Masses 1/n and 1/m are the integers m/g and n/g over nm/g, g = gcd(n, m), so flows are exact integers. A basis is a
+spanning tree of rows and columns; a node's arc is the one to its parent. An arc always leads from a row to a column,
+with reduced cost cost + potential(row) − potential(column), which is 0 on the tree.
+
+Every pivot brings in a violated arc and takes out the last arc that blocks its cycle, seen from the top of the cycle.
+That keeps the tree strongly feasible (arcs without flow point to the root), so no basis comes back, however many ties
+there are. A tree stays feasible when costs change: solving a similar problem starts from the last tree.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from rwk.graphs import FloatArray
 from rwk.transport.compiling import compiled
 
+TOLERANCE: Final = 1e-12  # of a reduced cost, relative to the largest cost
+MAX_PIVOTS: Final = 2000  # per node; a bound that is not met
+
+
+# A tree is one row of integers a node (numba passes many small arrays slowly); nodes 0..n−1 are rows, n..n+m−1
+# columns, −1 is none. UP: whether the arc leads from the node to its parent; AMOUNT: the flow on it; CHILD: the first
+# child, which the others follow by AFTER, and BEFORE backwards.
+PARENT, UP, AMOUNT, DEPTH, CHILD, AFTER, BEFORE = range(7)
+
 
 def uniform_plan(cost: FloatArray) -> FloatArray:
-    """The coupling of two uniform distributions with the least cost.
+    """The coupling of two uniform distributions with the least cost; costs may be of any sign.
 
     >>> uniform_plan(np.array([[0.0, 1.0], [1.0, 0.0]])).tolist()
     [[0.5, 0.0], [0.0, 0.5]]
     """
     n, m = cost.shape
     cost = np.ascontiguousarray(cost, np.float64)
-    return np.asarray(transport_plan(cost, cost.min(axis=0)) * (math.gcd(n, m) / (n * m)))
+    tree = first_tree(cost)
+    improve(cost, tree)
+    return np.asarray(flows(tree, n, m) * (math.gcd(n, m) / (n * m)))
 
 
 @compiled
-def transport_plan(cost: Any, v: Any) -> Any:
-    """Integer flows from rows with supply m/g to columns with demand n/g.
-
-    `v` are first guesses of the columns' potentials, such as their minima or those of a similar problem; on return
-    they are the optimal ones.
-    """
+def first_tree(cost: Any) -> Any:
+    """A feasible tree: rows and columns, each by distance from one pair that costs little, filled from a corner."""
     n, m = cost.shape
     a, b = n, m
     while b:
         a, b = b, a % b
-    supply, demand = np.full(n, m // a), np.full(m, n // a)
-    flow = np.zeros((m, n), np.int64)  # by columns: a search asks which rows feed a column
-    u = np.zeros(n)  # potentials: cost - u - v >= 0, equal 0 where there is flow
-    _start(cost, supply, demand, flow, u, v)
-    columns = np.empty((3, m))  # distance, once settled; while unsettled, then infinite; the same, then −infinite
-    before_column, before_row = np.empty(m, np.int64), np.empty(n, np.int64)
-    rows, seen, sinks = np.empty(n), np.empty(n, np.bool_), np.empty(m, np.int64)
-    for source in range(n):
-        while supply[source] > 0:
-            seen[:] = False
-            seen[source], rows[source] = True, 0.0
-            columns[1:] = np.inf
-            _relax(cost, v, source, -u[source], columns, before_column)
-            count = _nearest_sinks(
-                cost, flow, (supply[source], demand), (u, v), (rows, columns), seen, (before_column, before_row), sinks
-            )
-            reach = columns[0, sinks[count - 1]]
-            for i in range(n):
-                if seen[i]:
-                    u[i] += reach - rows[i]
-            for j in range(m):
-                if columns[2, j] == -np.inf:
-                    v[j] -= reach - columns[0, j]
-            for k in range(count):  # the paths now all cost nothing; one may have used up another
-                _augment(flow, supply, demand, source, sinks[k], before_column, before_row)
-    return flow.T
-
-
-@compiled
-def _start(cost: Any, supply: Any, demand: Any, flow: Any, u: Any, v: Any) -> None:
-    """Potentials of the rows from their minima, and flow along the minima as far as demand goes."""
-    n, m = cost.shape
-    for i in range(n):
-        at = 0
-        least = cost[i, 0] - v[0]
-        for j in range(1, m):
-            reduced = cost[i, j] - v[j]
-            if reduced < least:
-                least, at = reduced, j
-        u[i] = least
-        sent = min(supply[i], demand[at])
-        flow[at, i] = sent
-        supply[i] -= sent
-        demand[at] -= sent
-
-
-@compiled
-def _relax(cost: Any, v: Any, i: int, offset: float, columns: Any, before_column: Any) -> None:
-    """Shorten the distances of unsettled columns by way of row i; without branches, so that it vectorises."""
-    unsettled, bar = columns[1], columns[2]
-    for j in range(len(v)):
-        through = offset + cost[i, j] - v[j]
-        nearer = through < bar[j]
-        unsettled[j] = through if nearer else unsettled[j]
-        bar[j] = through if nearer else bar[j]
-        before_column[j] = i if nearer else before_column[j]
-
-
-@compiled
-def _nearest_sinks(
-    cost: Any, flow: Any, masses: Any, potentials: Any, distances: Any, seen: Any, before: Any, sinks: Any
-) -> int:
-    """Dijkstra on reduced costs until the settled columns ask for as much as there is; how many ask for something."""
-    n = len(cost)
-    supply, demand = masses
-    count = 0
-    u, v = potentials
-    rows, columns = distances
-    before_column, before_row = before
-    # not negative, so their bits order them; minima of integers vectorise
-    bits = columns[1].view(np.int64)
+    row_mass, column_mass = m // a, n // a
+    rows = np.argsort(cost[:, 0])
+    columns = np.argsort(cost[rows[0]])
+    tree = np.full((n + m, 7), -1)
+    i, j = 0, 0
+    supply, demand = row_mass, column_mass
+    node, top = n + columns[0], rows[0]  # the root is the first row
     while True:
-        least = bits[0]
-        for j in range(1, len(bits)):
-            least = min(least, bits[j])
-        at = 0
-        while bits[at] != least:
-            at += 1
-        columns[0, at], columns[1, at], columns[2, at] = columns[1, at], np.inf, -np.inf
-        if demand[at] > 0:
-            sinks[count] = at
-            count += 1
-            supply -= demand[at]
-            if supply <= 0:
-                return count
-        for i in range(n):
-            if flow[at, i] > 0 and not seen[i]:
-                seen[i], rows[i] = True, columns[0, at]
-                before_row[i] = at
-                _relax(cost, v, i, columns[0, at] - u[i], columns, before_column)
+        sent = min(supply, demand)
+        _attach(tree, node, top)
+        tree[node, AMOUNT], tree[node, UP] = sent, node < n
+        supply -= sent
+        demand -= sent
+        if i == n - 1 and j == m - 1:
+            return tree
+        # of a tie the row is done first: the arc without flow that follows leads from a row up to its parent
+        if i < n - 1 and (supply == 0 or j == m - 1):
+            top = n + columns[j]
+            i += 1
+            supply, node = row_mass, rows[i]
+        else:
+            top = rows[i]
+            j += 1
+            demand, node = column_mass, n + columns[j]
 
 
 @compiled
-def _augment(flow: Any, supply: Any, demand: Any, source: int, sink: int, before_column: Any, before_row: Any) -> None:
-    """Send as much as the path from source to sink allows."""
-    amount = min(supply[source], demand[sink])
-    i = before_column[sink]
-    while i != source:
-        amount = min(amount, flow[before_row[i], i])
-        i = before_column[before_row[i]]
-    i = before_column[sink]
-    flow[sink, i] += amount
-    while i != source:
-        j = before_row[i]
-        flow[j, i] -= amount
-        i = before_column[j]
-        flow[j, i] += amount
-    supply[source] -= amount
-    demand[sink] -= amount
+def improve(cost: Any, tree: Any) -> None:
+    """Pivot until no arc is violated."""
+    n, m = cost.shape
+    stack, potential, violation = np.empty(n + m, np.int64), np.empty(n + m), np.empty(m)
+    bits = violation.view(np.int64)  # not negative, so their bits order them; maxima of integers vectorise
+    _set_potentials(cost, tree, potential, stack)
+    tolerance = TOLERANCE * max(np.abs(cost).max(), 1e-300)
+    block = math.sqrt(n * m)
+    row = 0
+    for _ in range(MAX_PIVOTS * (n + m)):
+        worst, at_row, at_column, searched = tolerance, -1, -1, 0.0
+        for _ in range(n):  # block by block of rows, until a block has a violated arc
+            own = potential[row]
+            for j in range(m):
+                violation[j] = max(potential[n + j] - own - cost[row, j], 0.0)
+            most = bits[0]
+            for j in range(1, m):
+                most = max(most, bits[j])
+            j = 0
+            while bits[j] != most:
+                j += 1
+            if violation[j] > worst:
+                worst, at_row, at_column = violation[j], row, j
+            row = row + 1 if row < n - 1 else 0
+            searched += m
+            if searched >= block:
+                if at_row >= 0:
+                    break
+                searched = 0.0
+        if at_row < 0:
+            return
+        _pivot(tree, potential, at_row, n + at_column, cost[at_row, at_column], stack)
+
+
+@compiled
+def flows(tree: Any, n: int, m: int) -> Any:
+    """The integer flows of a tree as a matrix."""
+    flow = np.zeros((n, m), np.int64)
+    for node in range(n + m):
+        other = tree[node, PARENT]
+        if other >= 0:
+            if node < n:
+                flow[node, other - n] = tree[node, AMOUNT]
+            else:
+                flow[other, node - n] = tree[node, AMOUNT]
+    return flow
+
+
+@compiled
+def _set_potentials(cost: Any, tree: Any, potential: Any, stack: Any) -> None:
+    """Potentials of the nodes under the root from the costs of their arcs, and depths."""
+    n = len(cost)
+    root = 0
+    while tree[root, PARENT] >= 0:
+        root = tree[root, PARENT]
+    potential[root], tree[root, DEPTH] = 0.0, 0
+    stack[0], size = root, 1
+    while size:
+        size -= 1
+        node = stack[size]
+        below = tree[node, CHILD]
+        while below >= 0:
+            if below < n:
+                potential[below] = potential[node] - cost[below, node - n]
+            else:
+                potential[below] = potential[node] + cost[node, below - n]
+            tree[below, DEPTH] = tree[node, DEPTH] + 1
+            stack[size] = below
+            size += 1
+            below = tree[below, AFTER]
+
+
+@compiled
+def _pivot(tree: Any, potential: Any, row: int, column: int, cost: float, stack: Any) -> None:
+    """Bring the arc from row to column into the tree."""
+    a, b = row, column
+    while a != b:
+        if tree[a, DEPTH] >= tree[b, DEPTH]:
+            a = tree[a, PARENT]
+        else:
+            b = tree[b, PARENT]
+    top = a
+    sent, leaving, row_side = np.int64(2**62), -1, True
+    node = row
+    while node != top:
+        if tree[node, UP] and tree[node, AMOUNT] < sent:
+            sent, leaving = tree[node, AMOUNT], node
+        node = tree[node, PARENT]
+    node = column
+    while node != top:
+        if not tree[node, UP] and tree[node, AMOUNT] <= sent:
+            sent, leaving, row_side = tree[node, AMOUNT], node, False
+        node = tree[node, PARENT]
+    if sent > 0:
+        node = row
+        while node != top:
+            tree[node, AMOUNT] += -sent if tree[node, UP] else sent
+            node = tree[node, PARENT]
+        node = column
+        while node != top:
+            tree[node, AMOUNT] += sent if tree[node, UP] else -sent
+            node = tree[node, PARENT]
+    gap = potential[column] - potential[row] - cost
+    if row_side:
+        _reroot(tree, row, column, leaving, sent, 1)
+        _shift(tree, potential, row, gap, stack)
+    else:
+        _reroot(tree, column, row, leaving, sent, 0)
+        _shift(tree, potential, column, -gap, stack)
+
+
+@compiled
+def _reroot(tree: Any, node: int, top: int, leaving: int, amount: Any, up: Any) -> None:
+    """Hang the part of the tree under `leaving` on `top` by way of `node`, turning the arcs between."""
+    while True:
+        old_parent, old_amount, old_up = tree[node, PARENT], tree[node, AMOUNT], tree[node, UP]
+        _detach(tree, node)
+        _attach(tree, node, top)
+        tree[node, AMOUNT], tree[node, UP] = amount, up
+        if node == leaving:
+            return
+        node, top, amount, up = old_parent, node, old_amount, 1 - old_up
+
+
+@compiled
+def _shift(tree: Any, potential: Any, node: int, gap: float, stack: Any) -> None:
+    """Add to the potentials of a subtree, and correct its depths."""
+    stack[0], size = node, 1
+    while size:
+        size -= 1
+        node = stack[size]
+        potential[node] += gap
+        tree[node, DEPTH] = tree[tree[node, PARENT], DEPTH] + 1
+        below = tree[node, CHILD]
+        while below >= 0:
+            stack[size] = below
+            size += 1
+            below = tree[below, AFTER]
+
+
+@compiled
+def _attach(tree: Any, node: int, top: int) -> None:
+    first = tree[top, CHILD]
+    tree[node, PARENT], tree[node, BEFORE], tree[node, AFTER] = top, -1, first
+    if first >= 0:
+        tree[first, BEFORE] = node
+    tree[top, CHILD] = node
+
+
+@compiled
+def _detach(tree: Any, node: int) -> None:
+    previous, following = tree[node, BEFORE], tree[node, AFTER]
+    if previous >= 0:
+        tree[previous, AFTER] = following
+    else:
+        tree[tree[node, PARENT], CHILD] = following
+    if following >= 0:
+        tree[following, BEFORE] = previous

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 
 from rwk.baselines.base import DiscrepancyKernel
-from rwk.baselines.emd import transport_plan
+from rwk.baselines.emd import first_tree, flows, improve
 from rwk.baselines.nodes import Standard, check_same_data, standard_of
 from rwk.baselines.pairs import pair_matrix
 from rwk.features import Colours, wl_colours
@@ -177,15 +177,14 @@ def fused_cost(cost: Any, c: Any, d: Any, alpha: float) -> float:
     image = np.dot(np.dot(c, plan), d)
     objective = _inner(fixed, plan) - 2.0 * alpha * _inner(image, plan)
     gradient, delta = np.empty((n, m)), np.empty((n, m))
-    v = np.zeros(m)
     for iteration in range(MAX_ITER):
         for a in range(n):
             for b in range(m):
                 gradient[a, b] = fixed[a, b] - 4.0 * alpha * image[a, b]
         if iteration == 0:
-            for b in range(m):
-                v[b] = gradient[:, b].min()
-        flow = transport_plan(gradient, v)
+            tree = first_tree(gradient)
+        improve(gradient, tree)  # from the last iteration's basis
+        flow = flows(tree, n, m)
         unit = 1.0 / flow.sum()
         for a in range(n):
             for b in range(m):

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rwk.baselines.base import DiscrepancyKernel, kept, setting_name
-from rwk.baselines.emd import transport_plan
+from rwk.baselines.emd import first_tree, flows, improve
 from rwk.baselines.histograms import histograms, owners
 from rwk.baselines.nodes import learn_vectors
 from rwk.baselines.pairs import pair_matrix
@@ -174,7 +174,6 @@ def _transport_costs(rows: Any, columns: Any, i: Any, j: Any, same: Any, rounds:
         x = rows.points[rows.offsets[i[k]] : rows.offsets[i[k] + 1]]
         y = columns.points[columns.offsets[j[k]] : columns.offsets[j[k] + 1]].T.copy()  # (features, nodes)
         squares = np.zeros((len(x), y.shape[1]))
-        v = np.zeros(y.shape[1])
         for r in range(rounds):
             for a in range(len(x)):
                 for f in range(r * width, (r + 1) * width):
@@ -184,9 +183,9 @@ def _transport_costs(rows: Any, columns: Any, i: Any, j: Any, same: Any, rounds:
                 continue
             cost = np.sqrt(squares)
             if r == first:
-                for b in range(y.shape[1]):
-                    v[b] = cost[:, b].min()
-            flow = transport_plan(cost, v)  # the last round's potentials are near
+                tree = first_tree(cost)
+            improve(cost, tree)  # from the last round's basis
+            flow = flows(tree, len(x), y.shape[1])
             total = 0.0
             for a in range(len(x)):
                 for b in range(y.shape[1]):
