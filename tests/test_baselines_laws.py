@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -123,6 +125,12 @@ def test_methods_describe_themselves(name: str) -> None:
 def test_a_method_that_does_not_apply_says_so(name: str) -> None:
     with pytest.raises(NotApplicable, match=r"does not apply to .* needs node attributes or labels"):
         baselines.get(name).fit(DATA["structure"])
+
+
+def test_the_package_is_reached_by_its_name() -> None:
+    code = "import rwk, sys; print(rwk.baselines.get('wwl').title, 'torch' in sys.modules, 'ot' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["WWL", "False", "False"]
 
 
 def test_names_are_forgiving_and_hints_given() -> None:

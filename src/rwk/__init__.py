@@ -33,10 +33,15 @@ _PUBLIC = {
     "nested_cv": "experiment",
 }
 
-__all__ = ["__version__", *sorted(_PUBLIC)]
+# packages that are used by their own name: rwk.baselines.get("wwl")
+_PACKAGES = ("baselines",)
+
+__all__ = ["__version__", *sorted(_PUBLIC), *_PACKAGES]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return importlib.import_module(f"rwk.{name}")
     if name not in _PUBLIC:
         raise AttributeError(f"module 'rwk' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"rwk.{_PUBLIC[name]}"), name)
