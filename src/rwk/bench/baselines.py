@@ -202,7 +202,8 @@ def main() -> None:
         for name, row in found["alone"]["methods"].items():
             print(f"  {name:7s} rwk {row['rwk_s']:8.2f} s")
     if given.json is not None:
-        found["made_with"] = {**machine_record(), **_library_versions()}
+        command = f"python -m rwk.bench.baselines --dataset {given.dataset} --alone {given.alone} --json FILE"
+        found["made_with"] = {**machine_record(), **_library_versions(), "command": command}
         given.json.parent.mkdir(parents=True, exist_ok=True)
         given.json.write_text(json.dumps(found, indent=1) + "\n")
 
