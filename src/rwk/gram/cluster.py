@@ -20,7 +20,6 @@ from rwk.transport.pairs import device_present
 
 ANSWER_WITHIN: Final = 5.0  # seconds for a scheduler to answer
 TRIES: Final = 5  # of one tile, if workers keep getting lost with it
-LOOK_EVERY: Final = 0.5  # seconds between two looks at who is there
 TILES_PER_THREAD: Final = 2  # one at work, one waiting
 
 
@@ -94,12 +93,7 @@ class Dask:
         self.check_workers()
         run = _Run(self.client, job, tiles, load_block)
         try:
-            width, looked = 0, -LOOK_EVERY
-            while True:
-                if time.monotonic() - looked >= LOOK_EVERY:
-                    width, looked = TILES_PER_THREAD * self.n_workers, time.monotonic()
-                if not run.fill(width):
-                    return
+            while run.fill(TILES_PER_THREAD * self.n_workers):
                 yield from run.landed()
         finally:
             run.cancel()

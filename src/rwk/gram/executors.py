@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
@@ -20,7 +19,7 @@ from rwk.gram.errors import GramError
 from rwk.gram.store import TileValues
 from rwk.gram.tiles import Tile
 from rwk.parameters import Parameters
-from rwk.transport.chunks import Ticker, one_blas_thread, thread_count
+from rwk.transport.chunks import Ticker, thread_count
 from rwk.transport.pairs import device_present, in_precision, joined, solve_pairs
 from rwk.transport.problem import SOLVER_VERSION, CostWeights, GraphMeasures, ScgOptions
 
@@ -134,7 +133,7 @@ def solve_tile_alone(job: TileJob, rows: GraphMeasures, columns: GraphMeasures |
 
 
 class Threads:
-    """Threads of this process, a tile each; a GPU has all of one tile at a time."""
+    """Threads of this process, all on one tile after the other."""
 
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_jobs = n_jobs
@@ -145,33 +144,18 @@ class Threads:
 
     @property
     def load(self) -> Workload:
-        return Workload(tiles=self.n_workers, threads=self.n_workers)
+        return Workload(tiles=1, threads=thread_count(self.n_jobs))
 
     def find_backend(self) -> str:
         return "gpu" if device_present() else "cpu"
 
     def solve(self, job: TileJob, tiles: Iterable[Tile], load_block: LoadBlock, tick: Ticker) -> Iterator[Solved]:
-        if job.backend == "gpu" or self.n_workers == 1:
-            for tile in tiles:
-                yield tile, solve_tile(job, *_loaded(tile, load_block), n_jobs=self.n_jobs, tick=tick)
-            return
-        coming, running = iter(tiles), dict[Future[TileValues], Tile]()
-        # pinned around all tiles: the threads' own pinning would be undone by whichever ends first
-        with one_blas_thread(), ThreadPoolExecutor(self.n_workers) as pool:
-            try:
-                while True:
-                    for tile in islice(coming, self.n_workers - len(running)):
-                        running[pool.submit(solve_tile, job, *_loaded(tile, load_block))] = tile
-                    if not running:
-                        return
-                    for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        yield running.pop(future), future.result()
-            finally:  # an interrupt lets running tiles end and starts no more
-                pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _loaded(tile: Tile, load_block: LoadBlock) -> tuple[GraphMeasures, GraphMeasures | None]:
-    return load_block(tile.row), None if tile.row == tile.column else load_block(tile.column)
+        held: dict[int, GraphMeasures] = {}
+        for tile in tiles:
+            wanted = {tile.row, tile.column}
+            held = {b: held[b] if b in held else load_block(b) for b in sorted(wanted)}
+            columns = None if tile.row == tile.column else held[tile.column]
+            yield tile, solve_tile(job, held[tile.row], columns, n_jobs=self.n_jobs, tick=tick)
 
 
 class Processes:
@@ -221,7 +205,8 @@ class Processes:
             for tile in chain(list(sent.values()), coming):
                 key = (tile.row, tile.column)
                 sent[key] = tile
-                yield delayed(_keyed)(key, job, *_loaded(tile, load_block))
+                columns = None if tile.row == tile.column else load_block(tile.column)
+                yield delayed(_keyed)(key, job, load_block(tile.row), columns)
 
         # no memory maps: read-only arrays would be compiled for a second time
         pool = Parallel(

@@ -16,7 +16,7 @@ from rwk.graphs import FloatArray, IntArray
 
 FEATURE_WIDTH: Final = 64  # what features and Sinkhorn rounds cost beside the products
 TILES_WANTED: Final = 256  # so that little is lost with one, and many workers have work
-LEAST_COST: Final = 1e8  # a third of a second: less is not worth a file and a message
+LEAST_COST: Final = 2e7  # a tenth of a second: less is not worth a file
 MOST_COST: Final = 5e10  # a minute or so
 
 
