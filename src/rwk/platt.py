@@ -45,7 +45,8 @@ def sigmoids(decisions: FloatArray, fitted: FloatArray) -> FloatArray:
     >>> sigmoids(np.array([[0.0]]), np.array([[1.0, 0.0]])).tolist()
     [[0.5]]
     """
-    return np.clip(expit(decisions * fitted[:, 0] + fitted[:, 1]), SMALLEST, 1 - SMALLEST)
+    chances: FloatArray = np.clip(expit(decisions * fitted[:, 0] + fitted[:, 1]), SMALLEST, 1 - SMALLEST)
+    return chances
 
 
 def couple(second: FloatArray, n_classes: int) -> FloatArray:

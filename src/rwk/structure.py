@@ -46,7 +46,8 @@ def path_lengths(graph: Graph, lengths: FloatArray | None) -> FloatArray:
     paths = np.asarray(shortest_path(edges, method="D", directed=False, unweighted=lengths is None))
     paths = np.minimum(paths, paths.T)  # there and back a sum of lengths can differ in its last bit
     finite = np.isfinite(paths)
-    return np.where(finite, paths, paths[finite].max() + 1.0)
+    filled: FloatArray = np.where(finite, paths, paths[finite].max() + 1.0)
+    return filled
 
 
 def row_distances(embedding: FloatArray, signs: Any) -> FloatArray:

@@ -46,7 +46,7 @@ def read_adjacency(adjacency: Any, i: int) -> tuple[NDArray[np.int64], NDArray[n
 
         entries = coo_array(adjacency)
         entries.sum_duplicates()
-        rows, columns, weights = *entries.coords, entries.data
+        (rows, columns), weights = entries.coords, entries.data
     else:
         try:
             adjacency = np.asarray(adjacency, dtype=np.float64)

@@ -66,7 +66,7 @@ def _similar_path(kernel: FloatArray) -> IntArray:
     tree = linkage(condensed, "average")
     if len(kernel) <= 400:
         tree = optimal_leaf_ordering(tree, condensed)
-    leaves = leaves_list(tree).astype(np.int64)
+    leaves: NDArray[np.int64] = np.asarray(leaves_list(tree), dtype=np.int64)
     return leaves if leaves[0] < leaves[-1] else leaves[::-1].copy()
 
 
