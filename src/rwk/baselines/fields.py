@@ -8,7 +8,7 @@ import numpy as np
 
 from rwk.features import wl_colours
 from rwk.graphs import GraphSet, IntArray
-from rwk.transport.compiling import compiled
+from rwk.transport.compiling import compiled_loosely
 
 ROUNDS: Final = 4  # of colour refinement, which orders nodes of equal centrality
 ROUNDING: Final = 9
@@ -38,7 +38,7 @@ def receptive_fields(graphs: GraphSet, n_fields: int, k: int) -> IntArray:
     return fields
 
 
-@compiled
+@compiled_loosely
 def _betweenness(first: Any, neighbours: Any) -> Any:
     """Share of shortest paths between other nodes that pass a node, summed over pairs (Brandes)."""
     n = len(first) - 1
@@ -69,7 +69,7 @@ def _betweenness(first: Any, neighbours: Any) -> Any:
     return total / 2.0
 
 
-@compiled
+@compiled_loosely
 def _fill(first: Any, neighbours: Any, order: Any, fields: Any, k: int) -> None:
     """Write the fields of one graph."""
     n = len(order)

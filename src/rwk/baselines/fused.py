@@ -20,7 +20,7 @@ from rwk.baselines.pairs import pair_matrix
 from rwk.features import Colours, wl_colours
 from rwk.graphs import FloatArray, GraphSet, IntArray
 from rwk.structure import path_lengths, structure_cost
-from rwk.transport.compiling import compiled
+from rwk.transport.compiling import compiled_loosely
 
 MAX_ITER: Final = 1000
 TOLERANCE: Final = 1e-9  # of the objective, relative and absolute
@@ -120,7 +120,7 @@ def _distances(graph: Any, structure: str) -> FloatArray:
     return structure_cost(structure, graph, np.empty((0, 0)), None, None)
 
 
-@compiled
+@compiled_loosely
 def _solve_pairs(rows: Any, columns: Any, i: Any, j: Any, same: Any, alpha: Any, out: Any) -> None:
     for k in range(len(i)):
         if same and i[k] == j[k]:
@@ -132,7 +132,7 @@ def _solve_pairs(rows: Any, columns: Any, i: Any, j: Any, same: Any, alpha: Any,
             out[k, 0] = _solve_pair(columns, rows, j[k], i[k], alpha)
 
 
-@compiled
+@compiled_loosely
 def _solve_pair(rows: Any, columns: Any, i: int, j: int, alpha: float) -> float:
     n, m = rows.offsets[i + 1] - rows.offsets[i], columns.offsets[j + 1] - columns.offsets[j]
     at, to = rows.distance_offsets[i], columns.distance_offsets[j]
@@ -142,7 +142,7 @@ def _solve_pair(rows: Any, columns: Any, i: int, j: int, alpha: float) -> float:
     return fused_cost(cost, c, d, alpha)
 
 
-@compiled
+@compiled_loosely
 def _feature_costs(rows: Any, columns: Any, at: int, to: int, n: int, m: int) -> Any:
     cost = np.zeros((n, m))
     width, rounds = rows.points.shape[1], len(rows.colours)
@@ -157,7 +157,7 @@ def _feature_costs(rows: Any, columns: Any, at: int, to: int, n: int, m: int) ->
     return cost
 
 
-@compiled
+@compiled_loosely
 def fused_cost(cost: Any, c: Any, d: Any, alpha: float) -> float:
     """The FGW objective at the coupling that conditional gradients reach."""
     n, m = cost.shape
@@ -206,7 +206,7 @@ def fused_cost(cost: Any, c: Any, d: Any, alpha: float) -> float:
     return max(_inner(fixed, plan) - 2.0 * alpha * _inner(image, plan), 0.0)
 
 
-@compiled
+@compiled_loosely
 def _inner(a: Any, b: Any) -> float:
     total = 0.0
     for i in range(a.shape[0]):

@@ -19,7 +19,7 @@ from rwk.baselines.base import GraphKernel, cosine, kept, setting_name
 from rwk.baselines.histograms import PAIR_SALT, Histograms, histograms, inner, mix, square_norms
 from rwk.baselines.nodes import Standard, check_same_data, labels_or_degrees, standard_of
 from rwk.graphs import FloatArray, Graph, GraphSet, IntArray
-from rwk.transport.compiling import compiled
+from rwk.transport.compiling import compiled_loosely
 
 NODE_KERNELS: Final = ("linear", "gaussian", "dirac")
 NODES_PER_BLOCK: Final = 2048
@@ -114,7 +114,7 @@ def path_counts(graph: Graph) -> FloatArray:
     return np.asarray(_path_counts(adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int64)))
 
 
-@compiled
+@compiled_loosely
 def _path_counts(first: Any, neighbours: Any) -> Any:
     n = len(first) - 1
     depth, ways, queue = np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64)

@@ -18,7 +18,7 @@ from rwk.baselines.base import RoundsKernel
 from rwk.baselines.histograms import Histograms, histograms, mix, owners
 from rwk.features import Colours, wl_colours
 from rwk.graphs import FloatArray, GraphSet, IntArray
-from rwk.transport.compiling import compiled
+from rwk.transport.compiling import compiled_loosely
 
 CYCLE_SALT: Final = np.uint64(0x71D67FFFEDA60001)
 
@@ -88,7 +88,7 @@ def _neighbours(ends: IntArray, n_nodes: int) -> tuple[IntArray, IntArray]:
     return first, np.ascontiguousarray(heads[order])
 
 
-@compiled
+@compiled_loosely
 def _multiset_distances(ends: Any, first: Any, neighbours: Any, colours: Any) -> Any:
     """L1 distance of the counts of the colours around both ends of every edge."""
     n_nodes = len(first) - 1
@@ -114,7 +114,7 @@ def _multiset_distances(ends: Any, first: Any, neighbours: Any, colours: Any) ->
     return distances
 
 
-@compiled
+@compiled_loosely
 def _filtration(ends: Any, weights: Any, order: Any, colours: Any) -> Any:
     """Persistence of every node (−1: it never ends) and whether each edge closes a cycle."""
     parent = np.arange(len(colours))
@@ -132,7 +132,7 @@ def _filtration(ends: Any, weights: Any, order: Any, colours: Any) -> Any:
     return persistence, closes
 
 
-@compiled
+@compiled_loosely
 def _root(parent: Any, node: int) -> int:
     while parent[node] != node:
         parent[node] = parent[parent[node]]

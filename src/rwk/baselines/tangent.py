@@ -27,7 +27,7 @@ from rwk.baselines.nodes import labels_or_degrees
 from rwk.baselines.pairs import pair_matrix
 from rwk.features import block_adjacency
 from rwk.graphs import FloatArray, GraphSet, IntArray
-from rwk.transport.compiling import compiled
+from rwk.transport.compiling import compiled_loosely
 
 
 def _arccos_polynomial(degree: int) -> FloatArray:
@@ -155,13 +155,13 @@ class GNTK(GraphKernel):
         return normalized
 
 
-@compiled
+@compiled_loosely
 def _learn_roots(state: Any, layers: int) -> None:
     for i in range(len(state.offsets) - 1):
         _evolve(state, state, i, i, layers, True, state.own[:, i])
 
 
-@compiled
+@compiled_loosely
 def _solve_pairs(rows: Any, columns: Any, i: Any, j: Any, layers: int, jumping: Any, wanted: Any, out: Any) -> None:
     sums = np.empty(len(rows.roots) + 1)
     for k in range(len(i)):
@@ -170,7 +170,7 @@ def _solve_pairs(rows: Any, columns: Any, i: Any, j: Any, layers: int, jumping: 
             out[k, at] = sums[: wanted[at] + 1].sum() if jumping else sums[wanted[at]]
 
 
-@compiled
+@compiled_loosely
 def _evolve(rows: Any, columns: Any, i: int, j: int, layers: int, learn: Any, out: Any) -> None:
     """ΣΘ of one pair after every block; with `learn`, of a graph with itself, storing its roots."""
     a, b = rows.offsets[i], columns.offsets[j]
@@ -197,7 +197,7 @@ def _evolve(rows: Any, columns: Any, i: int, j: int, layers: int, learn: Any, ou
         out[block + 1] = theta.sum()
 
 
-@compiled
+@compiled_loosely
 def _aggregate(graphs: Any, start: int, n: int, matrix: Any, out: Any) -> None:
     """out[u] = c_u Σ of matrix[a] over a in the closed neighbourhood of u."""
     for u in range(n):
@@ -212,7 +212,7 @@ def _aggregate(graphs: Any, start: int, n: int, matrix: Any, out: Any) -> None:
             row[v] *= scale
 
 
-@compiled
+@compiled_loosely
 def _relu(sigma: Any, theta: Any, left: float, right: Any) -> None:
     """One fully connected layer, on one row of Σ and Θ."""
     for v in range(len(sigma)):

@@ -22,7 +22,7 @@ from rwk.baselines.nodes import learn_vectors
 from rwk.baselines.pairs import pair_matrix
 from rwk.features import smooth_attributes, wl_colours
 from rwk.graphs import FloatArray, GraphSet, IntArray
-from rwk.transport.compiling import compiled
+from rwk.transport.compiling import compiled_loosely
 
 
 class Clouds(NamedTuple):
@@ -131,7 +131,7 @@ def _share_distances(rows: ColourShares, columns: ColourShares, same: bool, n_jo
     return np.asarray(pair_matrix(solve, sizes, 1, symmetric=same, n_jobs=n_jobs)[0])
 
 
-@compiled
+@compiled_loosely
 def _unshared(rows: Any, columns: Any, i: Any, j: Any, out: Any) -> None:
     """1 − Σ min of the shares of pairs of graphs, merging two ascending lists of colours."""
     for k in range(len(i)):
@@ -162,7 +162,7 @@ def _cloud_distances(
     return pair_matrix(solve, sizes, rounds[1], symmetric=same, n_jobs=n_jobs)
 
 
-@compiled
+@compiled_loosely
 def _transport_costs(rows: Any, columns: Any, i: Any, j: Any, same: Any, rounds: int, out: Any) -> None:
     """Optimal costs of pairs of clouds under the features of rounds 0..r, for the last few r."""
     first = rounds - out.shape[1]

@@ -98,8 +98,8 @@ def _features(graphs: Any, pairs: Any) -> float:
     for p in range(len(pairs)):
         a, b = pairs[p, 0], pairs[p, 1]
         n, m = graphs.offsets[a + 1] - graphs.offsets[a], graphs.offsets[b + 1] - graphs.offsets[b]
-        out, scratch = np.empty((n, m)), np.empty((n, m))
-        costs.feature_cost(graphs, a, b, out, scratch)
+        out = np.empty((n, costs.padded(m)))
+        costs.feature_cost(graphs, a, b, out)
         total += out[0, 0]
     return total
 

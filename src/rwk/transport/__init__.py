@@ -6,11 +6,11 @@
     cpu.py        the numbered steps of one pair, compiled; a chunk of pairs is a loop over it
       costs.py      step 1: cost matrices of a pair
       sinkhorn.py   step 4: the Sinkhorn direction, rounded to exact marginals
-      vectormath.py exp and log that the compiler can vectorise
+      vectormath.py exp and log as polynomials; vectors.py: registers as values, with a fixed order of sums
     gpu/          the GPU backend: a fused kernel for small pairs, batched products for large ones
     exact.py      a backend of the same steps with an exact linear solver for step 4, and the certificate
     scales.py     how large costs are on average
-    compiling.py  the one compile policy; rooms.py: work arrays that keep their distance
+    compiling.py  the two compile policies
 
 Imports point down this list. Nothing here knows what a graph is: `represent` makes `GraphMeasures` of graphs.
 """

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rwk.transport.chunks import in_threads
 from rwk.transport.compiling import compiled
-from rwk.transport.costs import feature_cost, neighbour_cost
+from rwk.transport.costs import feature_cost, neighbour_cost, padded
 from rwk.transport.problem import GraphMeasures
 
 PAIRS_AT_ONCE = 256
@@ -42,15 +42,16 @@ def _linear_bounds(graphs: Any, pairs: Any, beta_local: float, out: Any) -> None
         a, b = pairs[p, 0], pairs[p, 1]
         i0, k0 = graphs.offsets[a], graphs.offsets[b]
         n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
-        cost, other, scratch = np.empty((n, m)), np.empty((n, m)), np.empty((n, m))
-        feature_cost(graphs, a, b, cost, scratch)
+        cost, other = np.empty((n, padded(m))), np.empty((n, padded(m)))
+        feature_cost(graphs, a, b, cost)
         if beta_local != 0.0:
-            neighbour_cost(graphs, a, b, other, scratch)
+            neighbour_cost(graphs, a, b, other)
             for i in range(n):
                 for k in range(m):
                     cost[i, k] += beta_local * other[i, k]
         mu, nu = graphs.weights[i0 : i0 + n], graphs.weights[k0 : k0 + m]
-        out[p] = max(_dual_value(cost, mu, nu), _dual_value(np.ascontiguousarray(cost.T), nu, mu))
+        table = np.ascontiguousarray(cost[:, :m])
+        out[p] = max(_dual_value(table, mu, nu), _dual_value(np.ascontiguousarray(table.T), nu, mu))
 
 
 @compiled

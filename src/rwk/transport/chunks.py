@@ -19,12 +19,16 @@ PAIRS_PER_CHUNK: Final = 512
 COST_PER_CHUNK: Final = 2e8  # in multiply-adds of one iteration; a chunk of large pairs is short
 
 
-def plan_chunks(measures: GraphMeasures, pairs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs in descending order of cost, and where each chunk begins."""
+def plan_chunks(
+    measures: GraphMeasures, pairs: NDArray[np.int64], *, alike: bool = False
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs in descending order of cost, or (`alike`) of size with like sizes together, and where each chunk begins."""
     sizes = measures.sizes.astype(np.float64)
     n, m = sizes[pairs[:, 0]], sizes[pairs[:, 1]]
     cost = n * m * (n + m + 64)
-    order = np.argsort(-cost, kind="stable")
+    # alike: target after target, sources up and down in turn, so that neither size ever jumps
+    turn = np.where(pairs[:, 1] % 2, n, -n)
+    order = np.lexsort((turn, pairs[:, 1], -m)) if alike else np.argsort(-cost, kind="stable")
     filled = np.cumsum(cost[order] / COST_PER_CHUNK + 1.0 / PAIRS_PER_CHUNK)
     bounds = np.searchsorted(filled, np.arange(1, int(filled[-1]) + 1)) if len(pairs) else np.zeros(0, np.int64)
     return order, np.unique(np.concatenate([[0], bounds, [len(pairs)]])).astype(np.int64)

@@ -1,8 +1,11 @@
-"""The one compile policy.
+"""The two compile policies.
 
-Compiled code may reorder sums (a sum over a row becomes vector lanes) but keeps NaN and infinity meaningful; careful
-elementary functions may only fuse a multiplication with an addition. It releases the interpreter lock and its machine
-code is kept on disk.
+`compiled` is strict: sums keep the order in which they are written and no product is fused unless the code says so
+(`vectors.fma`), so the bits of a result do not depend on how the compiler felt, on whether the machine code was just
+made or read from disk, or on where arrays lie in memory. What must be fast is written with `vectors`.
+`compiled_loosely` lets the compiler reorder sums; it serves code whose last bits nobody compares.
+
+Either releases the interpreter lock, and keeps machine code on disk.
 """
 
 from __future__ import annotations
@@ -13,15 +16,18 @@ from typing import Any, Final, TypeVar, cast
 from numba import njit
 
 SUMS_REORDERED: Final = {"reassoc", "contract", "arcp", "nsz"}
-FUSED_ONLY: Final = {"contract"}
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def compiled(function: Function) -> Function:
-    """Compile on first use."""
-    policy = njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS_REORDERED)
-    return cast(Function, policy(function))
+    """Compile on first use, strictly."""
+    return cast(Function, njit(cache=True, nogil=True, error_model="numpy")(function))
+
+
+def compiled_loosely(function: Function) -> Function:
+    """Compile on first use; sums may be reordered."""
+    return cast(Function, njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS_REORDERED)(function))
 
 
 def is_cold(function: Callable[..., Any], precision: str) -> bool:

@@ -24,10 +24,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from rwk.transport.compiling import compiled
-from rwk.transport.costs import feature_cost, log_degree_prior, neighbour_cost
-from rwk.transport.rooms import room, rooms
+from rwk.transport.costs import feature_cost, log_degree_prior, neighbour_cost, padded
+from rwk.transport.reductions import inner
 from rwk.transport.sinkhorn import sinkhorn_plan
 from rwk.transport.vectormath import log_of
+from rwk.transport.vectors import fma
 
 ARMIJO: Final = 1e-4
 HALVINGS: Final = 30
@@ -62,29 +63,28 @@ def load_pair(graphs: Any, a: int, b: int, weights: Any) -> Pair:
     i0, k0 = graphs.offsets[a], graphs.offsets[b]
     n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
     real = graphs.structure.dtype.type
-    mu, nu = room(n, graphs.structure.dtype), room(m, graphs.structure.dtype)
+    mu, nu = np.empty(n, graphs.structure.dtype), np.empty(m, graphs.structure.dtype)
     mu[:] = graphs.weights[i0 : i0 + n]
     nu[:] = graphs.weights[k0 : k0 + m]
-    scratch, feature = rooms(n, m, np.float64), rooms(n, m, np.float64)
-    neighbour, log_prior = rooms(n, m, np.float64), rooms(n, m, np.float64)
-    neighbour[:] = 0.0
-    log_prior[:] = 0.0
-    feature_cost(graphs, a, b, feature, scratch)
+    table = np.empty((n, padded(m)))
+    neighbour, log_prior = np.zeros((n, m)), np.zeros((n, m))
+    feature_cost(graphs, a, b, table)
+    feature = table[:, :m].copy()
     if weights.beta_local != 0.0:
-        neighbour_cost(graphs, a, b, neighbour, scratch)
+        neighbour_cost(graphs, a, b, table)
+        neighbour[:] = table[:, :m]
     kl = weights.beta_global * weights.degree_weight
     if kl != 0.0:
-        log_degree_prior(graphs, a, b, log_prior, scratch)
+        log_degree_prior(graphs, a, b, table)
+        log_prior[:] = table[:, :m]
     structure_mu = graphs.structure[graphs.structure_offsets[a] : graphs.structure_offsets[a + 1]].reshape((n, n))
     structure_nu = graphs.structure[graphs.structure_offsets[b] : graphs.structure_offsets[b + 1]].reshape((m, m))
-    moment_mu, moment_nu = room(n, np.float64), room(m, np.float64)
-    moment_mu[:] = 0.0
-    moment_nu[:] = 0.0
+    moment_mu, moment_nu = np.zeros(n), np.zeros(m)
     constant = 0.0
     if weights.beta_global != 0.0:
         constant += _half_second_moment(structure_mu, mu, moment_mu)
         constant += _half_second_moment(structure_nu, nu, moment_nu)
-    fixed = rooms(n, m, graphs.structure.dtype)
+    fixed = np.empty((n, m), graphs.structure.dtype)
     for i in range(n):
         for k in range(m):
             linear = feature[i, k] + weights.beta_local * neighbour[i, k]
@@ -109,8 +109,8 @@ def _stacked(structure_mu: Any, factor_mu: Any, factor_nu: Any, weights: Any) ->
     whole = n if weights.beta_global != 0.0 else 0
     source = factor_nu.shape[1] if weights.beta_local * weights.laplacian_source != 0.0 else 0
     target = factor_mu.shape[1] if weights.beta_local * weights.laplacian_target != 0.0 else 0
-    left = rooms(n, whole + source + target, structure_mu.dtype)
-    right = rooms(whole + source + target, m, structure_mu.dtype)
+    left = np.empty((n, whole + source + target), structure_mu.dtype)
+    right = np.empty((whole + source + target, m), structure_mu.dtype)
     weight = real(-weights.beta_global)
     for i in range(n):
         for j in range(whole):
@@ -148,16 +148,16 @@ def _laplacian_times(graphs: Any, first: int, narrow: Any, out: Any) -> None:
         for p in range(graphs.laplacian_offsets[first + i], graphs.laplacian_offsets[first + i + 1]):
             j, value = graphs.laplacian_columns[p], graphs.laplacian_values[p]
             for c in range(narrow.shape[1]):
-                out[i, c] += value * narrow[j, c]
+                out[i, c] = fma(value, narrow[j, c], out[i, c])
 
 
 @compiled
 def _narrow(x: Any, factor: Any) -> tuple[Any, Any]:
     """The product x F, and room for L times it."""
     n, r = x.shape[0], factor.shape[1]
-    product = rooms(n, r, factor.dtype)
+    product = np.empty((n, r), factor.dtype)
     np.dot(x, factor, product)
-    return product, rooms(n, r, factor.dtype)
+    return product, np.empty((n, r), factor.dtype)
 
 
 @compiled
@@ -191,22 +191,12 @@ def quadratic_map(graphs: Any, pair: Pair, weights: Any, x: Any, out: Any) -> No
 
 
 @compiled
-def inner(x: Any, y: Any) -> float:
-    """<x, y>, summed in float64."""
-    flat_x, flat_y = x.ravel(), y.ravel()
-    total = 0.0
-    for p in range(len(flat_x)):
-        total += np.float64(flat_x[p]) * np.float64(flat_y[p])
-    return total
-
-
-@compiled
 def add_multiple(x: Any, factor: float, y: Any, out: Any) -> None:
     """out = x + factor y."""
     flat_x, flat_y, flat_out = x.ravel(), y.ravel(), out.ravel()
     scale = flat_x.dtype.type(factor)
     for p in range(len(flat_x)):
-        flat_out[p] = flat_x[p] + scale * flat_y[p]
+        flat_out[p] = fma(scale, flat_y[p], flat_x[p])
 
 
 @compiled
@@ -216,10 +206,10 @@ def logarithms(gamma: Any, log_prior: Any, logs: Any) -> float:
     masses, out, prior = gamma.ravel(), logs.ravel(), log_prior.ravel()
     for p in range(len(masses)):
         out[p] = log_of(max(masses[p], least))
-    divergence = 0.0
+    ratios = np.empty(len(masses))
     for p in range(len(masses)):
-        divergence += np.float64(masses[p]) * (np.float64(out[p]) - prior[p])
-    return divergence
+        ratios[p] = np.float64(out[p]) - prior[p]
+    return inner(masses.astype(np.float64), ratios)
 
 
 @compiled
@@ -248,16 +238,16 @@ def line_search(
     smooth_slope = slope
     if kl != 0.0:
         moves, old, prior = delta.ravel(), logs.ravel(), pair.log_prior.ravel()
-        kl_slope = 0.0
+        rates = np.empty(len(moves))
         for p in range(len(moves)):
-            kl_slope += np.float64(moves[p]) * (1.0 + np.float64(old[p]) - prior[p])
-        smooth_slope -= kl * kl_slope
+            rates[p] = 1.0 + np.float64(old[p]) - prior[p]
+        smooth_slope -= kl * inner(moves.astype(np.float64), rates)
     flat_gamma, flat_delta, flat_new = gamma.ravel(), delta.ravel(), new_gamma.ravel()
     zero = delta.dtype.type(0.0)
     for _ in range(HALVINGS + 1):
         step = delta.dtype.type(alpha)
         for p in range(len(flat_new)):
-            flat_new[p] = max(flat_gamma[p] + step * flat_delta[p], zero)
+            flat_new[p] = max(fma(step, flat_delta[p], flat_gamma[p]), zero)
         change = alpha * smooth_slope + alpha * alpha * curvature
         new_divergence = divergence
         if kl != 0.0:
@@ -274,9 +264,10 @@ def terms_at(graphs: Any, pair: Pair, weights: Any, gamma: Any, divergence: floa
     """Step 9: the seven terms of H, from gamma and its KL to the prior; returns their sum."""
     kl = weights.beta_global * weights.degree_weight
     terms[:] = 0.0
-    terms[0] = inner(gamma, pair.feature)
+    masses = gamma.astype(np.float64)
+    terms[0] = inner(masses, pair.feature)
     if weights.beta_local != 0.0:
-        terms[1] = weights.beta_local * inner(gamma, pair.neighbour)
+        terms[1] = weights.beta_local * inner(masses, pair.neighbour)
         terms[4] = 0.5 * weights.beta_local * weights.ridge * inner(gamma, gamma)
     if weights.beta_local * weights.laplacian_source != 0.0:
         narrow, smooth = _narrow(gamma, pair.factor_nu)  # tr(F^T gamma^T L gamma F) = <L narrow, narrow>
@@ -298,6 +289,16 @@ def terms_at(graphs: Any, pair: Pair, weights: Any, gamma: Any, divergence: floa
 
 
 @compiled
+def terms_of(graphs: Any, a: int, b: int, weights: Any, gamma: Any, terms: Any) -> None:
+    """The terms of H at any coupling, in the precision of the matrices."""
+    pair = load_pair(graphs, a, b, weights)
+    divergence = 0.0
+    if weights.beta_global * weights.degree_weight != 0.0:
+        divergence = logarithms(gamma, pair.log_prior, np.empty_like(gamma))
+    terms_at(graphs, pair, weights, gamma, divergence, terms)
+
+
+@compiled
 def solve_pair(
     graphs: Any, a: int, b: int, weights: Any, options: Any, terms: Any, trace: Any
 ) -> tuple[Any, float, int, float, bool]:
@@ -310,10 +311,14 @@ def solve_pair(
     n, m = pair.fixed.shape
     kl = weights.beta_global * weights.degree_weight
     real = pair.fixed.dtype
-    gamma, trial, image, delta_image = rooms(n, m, real), rooms(n, m, real), rooms(n, m, real), rooms(n, m, real)
-    logs, trial_logs, delta, g = rooms(n, m, real), rooms(n, m, real), rooms(n, m, real), rooms(n, m, real)
-    logs[:] = 0
-    trial_logs[:] = 0
+    gamma, trial, delta, g = (
+        np.empty((n, m), real),
+        np.empty((n, m), real),
+        np.empty((n, m), real),
+        np.empty((n, m), real),
+    )
+    image, delta_image = np.empty((n, m), real), np.empty((n, m), real)
+    logs, trial_logs = np.zeros((n, m), real), np.zeros((n, m), real)
 
     for i in range(n):  # 2
         for k in range(m):

@@ -22,6 +22,7 @@ from rwk.transport.problem import (
     ScgOptions,
     make_solution,
 )
+from rwk.transport.reductions import inner
 
 
 def exact_plan(g: NDArray[np.float64], mu: NDArray[np.float64], nu: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -82,7 +83,7 @@ def run_pair(
         for iteration in range(options.max_iter):
             cpu.gradient(pair, kl, image, logs, g)  # 3
             delta = exact_plan(g, pair.mu, pair.nu) - gamma  # 4
-            slope = cpu.inner(delta, g)  # 5
+            slope = inner(delta, g)  # 5
             gap = -slope
             if trace:
                 history[iteration] = objective, gap
@@ -90,7 +91,7 @@ def run_pair(
                 converged = True
                 break
             cpu.quadratic_map(measures, pair, weights, delta, delta_image)  # 6
-            curvature = cpu.inner(delta, delta_image)
+            curvature = inner(delta, delta_image)
             alpha, change, divergence = cpu.line_search(  # 7
                 pair, kl, (gamma, logs, divergence), delta, slope, curvature, (trial, trial_logs)
             )
@@ -115,4 +116,4 @@ def true_gap(measures: GraphMeasures, a: int, b: int, weights: CostWeights, coup
         if kl:
             cpu.logarithms(gamma, pair.log_prior, logs)
         cpu.gradient(pair, kl, image, logs, g)
-        return float(cpu.inner(gamma - exact_plan(g, pair.mu, pair.nu), g))
+        return float(inner(gamma - exact_plan(g, pair.mu, pair.nu), g))

@@ -11,12 +11,14 @@ from typing import Any, Final
 import numpy as np
 
 from rwk.transport.compiling import compiled
-from rwk.transport.rooms import room, rooms
+from rwk.transport.reductions import total_of
 from rwk.transport.vectormath import exp_of, log_of
+from rwk.transport.vectors import WIDTH_32, WIDTH_64, fma, lane_sum, load, splat
 
-# Largest (max g - min g) / lam for which products of a kernel entry and two scalings stay normal numbers.
+# Largest spread (max g - min g) / lam for plain rounds. The logarithms of u and of v spread no more than that of the
+# kernel, so a column sum is at least exp(-spread) / n, and what underflows is less than 1e-9 of it.
 PLAIN_SPREAD_64: Final = 300.0
-PLAIN_SPREAD_32: Final = 36.0
+PLAIN_SPREAD_32: Final = 60.0
 TINY_64: Final = 1e-300
 TINY_32: Final = 1e-36
 
@@ -37,11 +39,11 @@ def sinkhorn_plan(g: Any, mu: Any, nu: Any, lam: float, rounds: int, plan: Any) 
             flat_plan[p] = exp_of((low - costs[p]) * inverse)
         _plan_of_kernel(plan, mu, nu, rounds)
     elif spread <= PLAIN_SPREAD_64:  # too wide for float32: these rounds run in float64
-        wide = rooms(n, m, np.float64)
-        flat_wide = wide.ravel()
+        doubles = np.empty((n, m))
+        flat_wide = doubles.ravel()
         for p in range(len(costs)):
             flat_wide[p] = exp_of(np.float64(low - costs[p]) / lam)
-        _plan_of_kernel(wide, mu, nu, rounds)
+        _plan_of_kernel(doubles, mu.astype(np.float64), nu.astype(np.float64), rounds)
         for p in range(len(costs)):
             flat_plan[p] = flat_wide[p]
     else:
@@ -59,9 +61,8 @@ def _plan_of_kernel(kernel: Any, mu: Any, nu: Any, rounds: int) -> None:
     n, m = kernel.shape
     zero = kernel.dtype.type(0)
     tiny = kernel.dtype.type(TINY_32 if kernel.itemsize == 4 else TINY_64)
-    u, v = room(n, kernel.dtype), room(m, kernel.dtype)
-    sums = room(m, kernel.dtype)  # K^T u
-    sums[:] = zero
+    u, v, sums = np.empty(n, kernel.dtype), np.empty(m, kernel.dtype), np.zeros(m, kernel.dtype)  # sums: K^T u
+    flat = kernel.reshape(n * m)
     for i in range(n):
         for k in range(m):
             sums[k] += kernel[i, k]
@@ -71,56 +72,70 @@ def _plan_of_kernel(kernel: Any, mu: Any, nu: Any, rounds: int) -> None:
             sums[k] = zero
         i = 0
         while i + 4 <= n:
-            s0, s1, s2, s3 = zero, zero, zero, zero
-            for k in range(m):
-                s0 += kernel[i, k] * v[k]
-                s1 += kernel[i + 1, k] * v[k]
-                s2 += kernel[i + 2, k] * v[k]
-                s3 += kernel[i + 3, k] * v[k]
+            s0, s1, s2, s3 = _four_products(flat, i * m, v)
             s0, s1 = mu[i] / max(s0, tiny), mu[i + 1] / max(s1, tiny)
             s2, s3 = mu[i + 2] / max(s2, tiny), mu[i + 3] / max(s3, tiny)
             u[i], u[i + 1], u[i + 2], u[i + 3] = s0, s1, s2, s3
             for k in range(m):
-                sums[k] += s0 * kernel[i, k] + s1 * kernel[i + 1, k] + s2 * kernel[i + 2, k] + s3 * kernel[i + 3, k]
+                two = fma(s1, kernel[i + 1, k], fma(s0, kernel[i, k], sums[k]))
+                sums[k] = fma(s3, kernel[i + 3, k], fma(s2, kernel[i + 2, k], two))
             i += 4
         while i < n:
-            s = zero
+            s0 = zero
             for k in range(m):
-                s += kernel[i, k] * v[k]
-            s = mu[i] / max(s, tiny)
-            u[i] = s
+                s0 = fma(kernel[i, k], v[k], s0)
+            s0 = mu[i] / max(s0, tiny)
+            u[i] = s0
             for k in range(m):
-                sums[k] += s * kernel[i, k]
+                sums[k] = fma(s0, kernel[i, k], sums[k])
             i += 1
     # Rounding: rows are exact after the last u, and columns carry v K^T u, so only columns are shrunk.
-    missing_columns = room(m, np.float64)
+    missing_columns, missing_rows = np.empty(m), np.empty(n)
     for k in range(m):
         carried = v[k] * sums[k]
         if carried > nu[k]:
             v[k] *= nu[k] / carried
             carried = nu[k]
         missing_columns[k] = nu[k] - carried
-    missing_rows = room(n, np.float64)
     for i in range(n):
         for k in range(m):
             kernel[i, k] = u[i] * kernel[i, k] * v[k]
-        total = 0.0
-        for k in range(m):  # apart from the stores: the order of the sum must not depend on where the arrays lie
-            total += kernel[i, k]
-        missing_rows[i] = max(mu[i] - total, 0.0)
+        missing_rows[i] = max(mu[i] - total_of(flat, i * m, m), 0.0)
     _add_missing(kernel, missing_rows, missing_columns)
+
+
+@compiled
+def _four_products(flat: Any, first: int, v: Any) -> Any:
+    """Four rows of a matrix, beginning at `first`, times v."""
+    m = len(v)
+    width = WIDTH_32 if flat.itemsize == 4 else WIDTH_64
+    s0 = s1 = s2 = s3 = flat.dtype.type(0)
+    k = 0
+    if m >= width:
+        t0 = t1 = t2 = t3 = splat(flat, 0.0)
+        while k + width <= m:
+            x, p = load(v, k), first + k
+            t0, t1 = fma(load(flat, p), x, t0), fma(load(flat, p + m), x, t1)
+            t2, t3 = fma(load(flat, p + 2 * m), x, t2), fma(load(flat, p + 3 * m), x, t3)
+            k += width
+        s0, s1, s2, s3 = lane_sum(t0), lane_sum(t1), lane_sum(t2), lane_sum(t3)
+    while k < m:
+        x, p = v[k], first + k
+        s0, s1 = fma(flat[p], x, s0), fma(flat[p + m], x, s1)
+        s2, s3 = fma(flat[p + 2 * m], x, s2), fma(flat[p + 3 * m], x, s3)
+        k += 1
+    return s0, s1, s2, s3
 
 
 @compiled
 def _scale_logarithms(g: Any, mu: Any, nu: Any, lam: float, rounds: int, plan: Any) -> None:
     """The same rounds on log u and log v, in float64."""
     n, m = g.shape
-    log_u, log_v, logs = room(n, np.float64), room(m, np.float64), rooms(n, m, np.float64)
-    log_u[:] = 0.0
+    log_u, log_v, logs = np.zeros(n), np.empty(m), np.empty((n, m))
     for i in range(n):
         for k in range(m):
             logs[i, k] = -np.float64(g[i, k]) / lam
-    peaks, sums = room(m, np.float64), room(m, np.float64)
+    peaks, sums = np.empty(m), np.empty(m)
     for _ in range(rounds):
         peaks[:] = -np.inf
         sums[:] = 0.0
@@ -149,14 +164,10 @@ def _scale_logarithms(g: Any, mu: Any, nu: Any, lam: float, rounds: int, plan: A
 def round_to_marginals(plan: Any, mu: Any, nu: Any) -> None:
     """Shrink rows, then columns, that carry too much, and spread what is missing as a rank-one plan."""
     n, m = plan.shape
-    missing_rows = room(n, np.float64)
-    missing_columns, columns = room(m, np.float64), room(m, np.float64)
-    missing_columns[:] = 0.0
-    columns[:] = 0.0
+    missing_rows, missing_columns, columns = np.empty(n), np.zeros(m), np.zeros(m)
+    flat = plan.reshape(n * m)
     for i in range(n):
-        total = 0.0
-        for k in range(m):
-            total += plan[i, k]
+        total = total_of(flat, i * m, m)
         shrink = plan.dtype.type(mu[i] / total) if total > mu[i] else plan.dtype.type(1.0)
         for k in range(m):
             plan[i, k] *= shrink
@@ -164,13 +175,10 @@ def round_to_marginals(plan: Any, mu: Any, nu: Any) -> None:
     for k in range(m):
         columns[k] = nu[k] / columns[k] if columns[k] > nu[k] else 1.0
     for i in range(n):
-        total = 0.0
         for k in range(m):
             plan[i, k] *= columns[k]
             missing_columns[k] += plan[i, k]
-        for k in range(m):  # apart from the stores: the order of the sum must not depend on where the arrays lie
-            total += plan[i, k]
-        missing_rows[i] = max(mu[i] - total, 0.0)
+        missing_rows[i] = max(mu[i] - total_of(flat, i * m, m), 0.0)
     for k in range(m):
         missing_columns[k] = max(nu[k] - missing_columns[k], 0.0)
     _add_missing(plan, missing_rows, missing_columns)

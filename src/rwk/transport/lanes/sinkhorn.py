@@ -1,0 +1,118 @@
+"""Step 4 side by side: the Sinkhorn direction of every lane, rounded to exact marginals.
+
+The same rounds as for one pair: from u = 1, each sets v, then u, on the kernel exp(-(g - min g) / lam). As soon as
+the u of four rows are known, they are added to the sums K^T u that the next round's v divides by.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rwk.transport.compiling import compiled
+from rwk.transport.lanes.stage import Stage, lane_matrix
+from rwk.transport.sinkhorn import TINY_32, TINY_64
+from rwk.transport.vectormath import exp_of
+from rwk.transport.vectors import fma, larger, load, smaller, splat, store
+
+
+@compiled
+def sinkhorn_lanes(stage: Stage, n: int, m: int, g: Any, low: Any, lam: float, rounds: int, plan: Any) -> None:
+    """Fill `plan` with the couplings that `rounds` rounds find for cost g, whose least entries are `low`."""
+    width = g.shape[2]
+    u, v = lane_matrix(n, 1, width, g.dtype), lane_matrix(m, 1, width, g.dtype)
+    sums = lane_matrix(m, 1, width, g.dtype)  # K^T u
+    inverse, lowest, zero = splat(g, 1.0 / lam), load(low, 0), splat(g, 0.0)
+    for k in range(m):
+        store(sums, k, zero)
+    for i in range(n):
+        present = load(stage.present, i)
+        for k in range(m):
+            entry = exp_of((lowest - load(g, (i, k))) * inverse)
+            store(plan, (i, k), entry)
+            store(sums, k, fma(present, entry, load(sums, k)))
+    for _ in range(rounds):
+        _one_round(stage, n, m, plan, u, v, sums)
+    _round_to_marginals(stage, n, m, plan, u, v, sums)
+
+
+@compiled
+def _one_round(stage: Stage, n: int, m: int, kernel: Any, u: Any, v: Any, sums: Any) -> None:
+    tiny = splat(kernel, TINY_32 if kernel.itemsize == 4 else TINY_64)
+    zero = splat(kernel, 0.0)
+    for k in range(m):
+        store(v, k, load(stage.nu, k) / larger(load(sums, k), tiny))
+        store(sums, k, zero)
+    i = 0
+    while i + 4 <= n:
+        s0, s1, s2, s3 = zero, zero, zero, zero
+        t0, t1, t2, t3 = zero, zero, zero, zero
+        k = 0
+        while k + 2 <= m:  # columns of even and of odd number apart: twice as many chains of additions
+            x, y = load(v, k), load(v, k + 1)
+            s0, t0 = fma(load(kernel, (i, k)), x, s0), fma(load(kernel, (i, k + 1)), y, t0)
+            s1, t1 = fma(load(kernel, (i + 1, k)), x, s1), fma(load(kernel, (i + 1, k + 1)), y, t1)
+            s2, t2 = fma(load(kernel, (i + 2, k)), x, s2), fma(load(kernel, (i + 2, k + 1)), y, t2)
+            s3, t3 = fma(load(kernel, (i + 3, k)), x, s3), fma(load(kernel, (i + 3, k + 1)), y, t3)
+            k += 2
+        if k < m:
+            x = load(v, k)
+            s0, s1 = fma(load(kernel, (i, k)), x, s0), fma(load(kernel, (i + 1, k)), x, s1)
+            s2, s3 = fma(load(kernel, (i + 2, k)), x, s2), fma(load(kernel, (i + 3, k)), x, s3)
+        s0, s1 = load(stage.mu, i) / larger(s0 + t0, tiny), load(stage.mu, i + 1) / larger(s1 + t1, tiny)
+        s2, s3 = load(stage.mu, i + 2) / larger(s2 + t2, tiny), load(stage.mu, i + 3) / larger(s3 + t3, tiny)
+        store(u, i, s0)
+        store(u, i + 1, s1)
+        store(u, i + 2, s2)
+        store(u, i + 3, s3)
+        for k in range(m):
+            total = fma(s0, load(kernel, (i, k)), load(sums, k))
+            total = fma(s1, load(kernel, (i + 1, k)), total)
+            total = fma(s2, load(kernel, (i + 2, k)), total)
+            store(sums, k, fma(s3, load(kernel, (i + 3, k)), total))
+        i += 4
+    while i < n:
+        s0, t0 = zero, zero
+        k = 0
+        while k + 2 <= m:
+            s0 = fma(load(kernel, (i, k)), load(v, k), s0)
+            t0 = fma(load(kernel, (i, k + 1)), load(v, k + 1), t0)
+            k += 2
+        if k < m:
+            s0 = fma(load(kernel, (i, k)), load(v, k), s0)
+        s0 = load(stage.mu, i) / larger(s0 + t0, tiny)
+        store(u, i, s0)
+        for k in range(m):
+            store(sums, k, fma(s0, load(kernel, (i, k)), load(sums, k)))
+        i += 1
+
+
+@compiled
+def _round_to_marginals(stage: Stage, n: int, m: int, kernel: Any, u: Any, v: Any, sums: Any) -> None:
+    """Overwrite K by diag(u) K diag(v) with exact marginals.
+
+    Rows are exact after the last u, and columns carry v K^T u: only columns are shrunk, and what is then missing is
+    spread as a rank-one plan.
+    """
+    tiny = splat(kernel, TINY_32 if kernel.itemsize == 4 else TINY_64)
+    zero, one = splat(kernel, 0.0), splat(kernel, 1.0)
+    for k in range(m):
+        share = load(stage.nu, k)
+        carried = load(v, k) * load(sums, k)
+        store(v, k, load(v, k) * smaller(share / larger(carried, tiny), one))
+        store(sums, k, larger(share - carried, zero))  # from now on what the column misses
+    missing = zero
+    for i in range(n):
+        row = load(u, i)
+        total = zero
+        for k in range(m):
+            entry = row * load(kernel, (i, k)) * load(v, k)
+            store(kernel, (i, k), entry)
+            total = total + entry
+        lacks = larger(load(stage.mu, i) - total, zero)
+        store(u, i, lacks)  # from now on what the row misses
+        missing = missing + lacks
+    inverse = one / larger(missing, tiny)
+    for i in range(n):
+        share = load(u, i) * inverse
+        for k in range(m):
+            store(kernel, (i, k), fma(share, load(sums, k), load(kernel, (i, k))))

@@ -1,0 +1,49 @@
+"""Sums over contiguous arrays, of any length, with a fixed order: some vectors side by side, the rest one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rwk.transport.compiling import compiled
+from rwk.transport.vectors import WIDTH_32, WIDTH_64, fma, lane_sum, load, no_lanes, wide
+
+
+@compiled
+def inner(x: Any, y: Any) -> float:
+    """<x, y> of two arrays of one kind, summed in float64."""
+    flat_x, flat_y = x.reshape(x.size), y.reshape(y.size)
+    width = WIDTH_32 if x.itemsize == 4 else WIDTH_64
+    total, count = 0.0, len(flat_x)
+    p = 0
+    if count >= 2 * width:
+        even = no_lanes(wide(load(flat_x, 0)))
+        odd = even
+        while p + 2 * width <= count:
+            even = fma(wide(load(flat_x, p)), wide(load(flat_y, p)), even)
+            odd = fma(wide(load(flat_x, p + width)), wide(load(flat_y, p + width)), odd)
+            p += 2 * width
+        total = lane_sum(even + odd)
+    while p < count:
+        total = fma(np.float64(flat_x[p]), np.float64(flat_y[p]), total)
+        p += 1
+    return total
+
+
+@compiled
+def total_of(x: Any, first: int, count: int) -> float:
+    """The sum of x[first : first + count], a flat array, in float64."""
+    width = WIDTH_32 if x.itemsize == 4 else WIDTH_64
+    total = 0.0
+    p = 0
+    if count >= width:
+        lanes = no_lanes(wide(load(x, first)))
+        while p + width <= count:
+            lanes = lanes + wide(load(x, first + p))
+            p += width
+        total = lane_sum(lanes)
+    while p < count:
+        total += np.float64(x[first + p])
+        p += 1
+    return total

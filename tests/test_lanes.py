@@ -1,0 +1,168 @@
+"""Pairs side by side: the instructions, and that a pair's bits depend on the pair alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import njit
+
+import naive
+from asserts import assert_close, tolerance
+from generators import all_settings, graph_sets, laws
+from rwk import Graph, GraphSet, Parameters
+from rwk.represent import represent
+from rwk.transport import cpu, threads
+from rwk.transport.lanes.products import add_product, add_transposed_product
+from rwk.transport.pairs import in_precision, solve_pair, solve_pairs
+from rwk.transport.problem import PairResults
+from rwk.transport.reductions import inner, total_of
+from rwk.transport.vectormath import exp_of, log_of
+from rwk.transport.vectors import load, store
+
+PRECISIONS = ["float64", "float32"]
+
+
+def width(precision: str) -> int:
+    return threads.empty_lanes(precision).shape[1]
+
+
+def random_measures(count: int, seed: int, **keywords: Any) -> Any:
+    """Random graphs of 1 to 25 nodes, and what is solved on them."""
+    import networkx as nx
+
+    rng = np.random.default_rng(seed)
+    graphs = []
+    for _ in range(count):
+        n = int(rng.integers(1, 26))
+        plain = nx.gnp_random_graph(n, min(1.0, 2.5 / n), seed=int(rng.integers(1 << 30)))
+        edges = np.array(list(plain.edges), np.int64).reshape(-1, 2)
+        graphs.append(Graph(n, edges, node_labels=rng.integers(0, 3, n), node_attributes=rng.random((n, 2))))
+    parameters = Parameters.of({"backend": "cpu", **keywords})
+    measures, _ = represent(GraphSet.from_graphs(graphs), parameters)
+    return measures, parameters.cost_weights(), parameters.scg_options()
+
+
+def all_pairs(count: int) -> Any:
+    return np.stack(np.triu_indices(count), axis=1)
+
+
+@njit
+def by_vectors(x: Any, out: Any, logarithm: bool) -> None:
+    for i in range(len(x)):
+        store(out, i, log_of(load(x, i)) if logarithm else exp_of(load(x, i)))
+
+
+@njit
+def by_numbers(x: Any, out: Any, logarithm: bool) -> None:
+    for i in range(len(x)):
+        out[i] = log_of(x[i]) if logarithm else exp_of(x[i])
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("logarithm", [False, True])
+def test_vectors_and_numbers_have_the_same_bits(precision: str, logarithm: bool) -> None:
+    x = np.random.default_rng(0).uniform(-60, 60, (200, width(precision))).astype(precision)
+    x = np.abs(x) if logarithm else x
+    vectors, numbers = np.empty_like(x), np.empty(x.size, precision)
+    by_vectors(x, vectors, logarithm)
+    by_numbers(x.ravel(), numbers, logarithm)
+    np.testing.assert_array_equal(vectors.ravel(), numbers)
+
+
+@laws(40)
+@given(st.integers(1, 11), st.integers(0, 11), st.integers(1, 11), st.sampled_from(PRECISIONS), st.integers(0, 99))
+def test_products(n: int, depth: int, m: int, precision: str, seed: int) -> None:
+    rng, lanes = np.random.default_rng(seed), width(precision)
+    left, right = rng.normal(size=(n, depth, lanes)), rng.normal(size=(depth, m, lanes))
+    start = rng.normal(size=(n, m, lanes)).astype(precision)
+    left, right = left.astype(precision), right.astype(precision)
+    wanted = start + np.einsum("ijl,jkl->ikl", left, right)
+    for turned, multiply in ((False, add_product), (True, add_transposed_product)):
+        given_left = np.ascontiguousarray(left.transpose(1, 0, 2)) if turned else left
+        found = start.copy()
+        multiply(given_left, right, found, n, depth, m)
+        assert_close(found, wanted, 1e-14 if precision == "float64" else 1e-5)
+    padded = np.zeros((n, depth + 2, lanes), precision), np.zeros((depth + 2, m, lanes), precision)
+    padded[0][:, :depth], padded[1][:depth] = left, right
+    longer, shorter = start.copy(), start.copy()
+    add_product(*padded, longer, n, depth + 2, m)
+    add_product(left, right, shorter, n, depth, m)
+    np.testing.assert_array_equal(longer, shorter)
+
+
+@laws(40)
+@given(st.integers(0, 70), st.sampled_from(PRECISIONS), st.integers(0, 99))
+def test_sums(count: int, precision: str, seed: int) -> None:
+    x, y = np.random.default_rng(seed).normal(size=(2, count)).astype(precision)
+    assert_close(inner(x, y), np.dot(x.astype(float), y.astype(float)), 1e-12, scale=10.0)
+    assert_close(total_of(x, 0, count), x.astype(float).sum(), 1e-12, scale=10.0)
+
+
+@laws(40)
+@given(graph_sets(), all_settings(attention=False))
+def test_both_bodies_agree_with_the_oracle(graphs: list[Graph], keywords: dict[str, Any]) -> None:
+    parameters = Parameters.of(keywords)
+    measures, _ = represent(GraphSet.from_graphs(graphs), parameters)
+    weights, options = parameters.cost_weights(), parameters.scg_options()
+    wanted = naive.solve(naive.unpacked_problem(measures, 0, 1), weights, options)
+    size = max(sum(abs(term) for term in wanted.terms.values()), 1e-3)
+    for solve in (threads.solve_small, cpu.solve_chunk):
+        found = PairResults.empty(1)
+        solve(measures, np.array([[0, 1]]), weights, options, found)
+        assert_close(found.values[0], wanted.value, tolerance().value, scale=size)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("entropy", [0.1, 0.01, 0.001], ids=["plain", "wide in float32", "wide in float64"])
+def test_a_pair_is_the_same_alone_and_in_any_company(precision: str, entropy: float) -> None:
+    measures, weights, options = random_measures(14, 1, entropy=entropy)
+    measures, pairs = in_precision(measures, precision), all_pairs(14)
+    together = solve_pairs(measures, pairs, weights, options, n_jobs=1)
+    assert np.isfinite(together.values).all()
+    shuffled = np.random.default_rng(0).permutation(len(pairs))
+    apart = solve_pairs(measures, pairs[shuffled], weights, options, n_jobs=2)
+    for of_all, again in zip(together, apart, strict=True):
+        np.testing.assert_array_equal(of_all[shuffled], again)
+    for p in range(0, len(pairs), 9):
+        alone = solve_pairs(measures, pairs[p : p + 1], weights, options)
+        assert alone.values[0] == together.values[p]
+        solution = solve_pair(measures, *sorted(pairs[p], key=lambda g: measures.sizes[g]), weights, options)
+        if measures.sizes[pairs[p, 0]] != measures.sizes[pairs[p, 1]]:  # else the orientation may differ
+            assert_close(solution.value, together.values[p], 1e-12 if precision == "float64" else 1e-5)
+
+
+def test_bodies_agree_on_either_side_of_the_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
+    measures, weights, options = random_measures(12, 2)
+    pairs = all_pairs(12)
+    small = solve_pairs(measures, pairs, weights, options)
+    monkeypatch.setattr(threads, "LARGEST_SMALL", {8: 0, 4: 0})
+    large = solve_pairs(measures, pairs, weights, options)
+    assert_close(small.values, large.values, 1e-9)
+    assert (small.values != large.values).any(), "one body solved both"
+
+
+def test_freshly_compiled_code_gives_the_same_bits(tmp_path: Path) -> None:
+    """A process that compiles anew, and one that loads what is on disk, agree to the bit."""
+    measures, weights, options = random_measures(9, 3)
+    wanted = solve_pairs(measures, all_pairs(9), weights, options).values
+    code = (
+        "import sys, numpy as np\n"
+        "from test_lanes import all_pairs, random_measures\n"
+        "from rwk.transport.pairs import solve_pairs\n"
+        "measures, weights, options = random_measures(9, 3)\n"
+        "np.save(sys.argv[1], solve_pairs(measures, all_pairs(9), weights, options).values)\n"
+    )
+    fresh = os.environ | {"PYTHONPATH": str(Path(__file__).parent), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    made = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "k.npy")], check=True, env=fresh, capture_output=True, text=True
+    )
+    assert "compiling, once" in made.stderr
+    np.testing.assert_array_equal(np.load(tmp_path / "k.npy"), wanted)
