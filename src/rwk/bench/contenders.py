@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.bench.plain import plain_scg
+from rwk.bench.plain import Node, plain_costs, plain_scg
 from rwk.transport import cpu
 from rwk.transport.problem import CostWeights, GraphMeasures, ScgOptions
 
@@ -23,21 +23,47 @@ class DensePair(NamedTuple):
     source: tuple[Any, Any, Any, Any]  # mu, C_P, L, S
     target: tuple[Any, Any, Any, Any]
     words: tuple[Any, Any]  # what WWL compares: colours or attributes of each side
+    nodes: tuple[Node, Node]  # what the costs are made of
 
 
-def dense_pair(measures: GraphMeasures, a: int, b: int, weights: CostWeights) -> DensePair:
+def graph_nodes(measures: GraphMeasures) -> list[Node]:
+    """What is known of the nodes of every graph, as NumPy and SciPy hold it."""
+    from scipy.sparse import csr_array
+
+    keys, codes = np.unique(measures.column_keys, return_inverse=True)
+    found = []
+    for g in range(measures.n_graphs):
+        nodes = slice(measures.offsets[g], measures.offsets[g + 1])
+        columns = slice(measures.column_offsets[g], measures.column_offsets[g + 1])
+        bounds = measures.entry_offsets[columns.start : columns.stop + 1]
+        entries = slice(bounds[0], bounds[-1])
+        where = measures.entry_rows[entries], np.repeat(codes[columns], np.diff(bounds))
+        found.append(
+            Node(
+                features=measures.features[nodes],
+                labels=csr_array((measures.entry_values[entries], where), shape=(measures.sizes[g], len(keys))),
+                norms=measures.square_norms[nodes],
+                colours=np.ascontiguousarray(measures.colours[:, nodes]),
+                embedding=measures.embedding[nodes],
+                degrees=measures.degrees[nodes],
+            )
+        )
+    return found
+
+
+def dense_pair(measures: GraphMeasures, a: int, b: int, weights: CostWeights, nodes: list[Node]) -> DensePair:
     """The matrices of one pair, as the compiled solver reads them."""
     pair = cpu.load_pair(measures, a, b, weights)
     linear = pair.feature + weights.beta_local * pair.neighbour
     sides = []
     words = []
     for g, structure, factor in ((a, pair.structure_mu, pair.factor_mu), (b, pair.structure_nu, pair.factor_nu)):
-        nodes = slice(measures.offsets[g], measures.offsets[g + 1])
+        own = slice(measures.offsets[g], measures.offsets[g + 1])
         laplacian = dense_laplacian(measures, g)
-        sides.append((measures.weights[nodes].copy(), structure.copy(), laplacian, factor @ factor.T))
-        features = measures.features[nodes]
-        words.append(features if features.shape[1] else measures.colours[:, nodes].T.astype(np.float64))
-    return DensePair(linear, pair.log_prior, sides[0], sides[1], (words[0], words[1]))
+        sides.append((measures.weights[own].copy(), structure.copy(), laplacian, factor @ factor.T))
+        features = measures.features[own]
+        words.append(features if features.shape[1] else measures.colours[:, own].T.astype(np.float64))
+    return DensePair(linear, pair.log_prior, sides[0], sides[1], (words[0], words[1]), (nodes[a], nodes[b]))
 
 
 def dense_laplacian(measures: GraphMeasures, g: int) -> NDArray[np.float64]:
@@ -50,10 +76,22 @@ def dense_laplacian(measures: GraphMeasures, g: int) -> NDArray[np.float64]:
     return matrix
 
 
-def contenders(weights: CostWeights, options: ScgOptions) -> dict[str, Contender]:
-    """Every contender by name; POT's are there when POT is."""
+def contenders(measures: GraphMeasures, weights: CostWeights, options: ScgOptions) -> dict[str, Contender]:
+    """Every contender by name; POT's are there when POT is.
+
+    rwk starts from what is known of the nodes, as does the first NumPy contender; the second, and POT's solvers of
+    Gromov-Wasserstein problems, are given the cost matrices.
+    """
+
+    def numpy_from_nodes(pair: DensePair) -> float:
+        scales = measures.hamming_cost, measures.neighbour_cost
+        return plain_scg(plain_costs(*pair.nodes, weights, scales), (pair.source, pair.target), weights, options)
+
     found: dict[str, Contender] = {
-        "NumPy SCG": lambda pair: plain_scg((pair.linear, pair.log_prior), (pair.source, pair.target), weights, options)
+        "NumPy SCG": numpy_from_nodes,
+        "NumPy SCG, costs given": lambda pair: plain_scg(
+            (pair.linear, pair.log_prior), (pair.source, pair.target), weights, options
+        ),
     }
     try:
         import ot

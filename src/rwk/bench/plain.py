@@ -2,11 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rwk.transport.problem import CostWeights, ScgOptions
+
+
+class Node(NamedTuple):
+    """What is known of the nodes of one graph."""
+
+    features: Any  # (n, d)
+    labels: Any  # sparse (n, D)
+    norms: Any  # (n,) squared, of the sparse rows
+    colours: Any  # (rounds, n)
+    embedding: Any  # (n, k)
+    degrees: Any  # (n,)
+
+
+def plain_costs(source: Node, target: Node, weights: CostWeights, scales: tuple[float, float]) -> Any:
+    """M and the logarithm of the degree prior; `scales` are what a mismatch of colours and a unit of embedding cost."""
+    from scipy.spatial.distance import cdist
+
+    hamming, neighbour = scales
+    inner = (source.labels @ target.labels.T).toarray()
+    squares = np.maximum(source.norms[:, None] + target.norms[None, :] - 2 * inner, 0.0)
+    if source.features.shape[1]:
+        squares += cdist(source.features, target.features, "sqeuclidean")
+    linear = np.sqrt(squares)
+    if len(source.colours):
+        linear += hamming * (source.colours[:, :, None] != target.colours[:, None, :]).mean(axis=0)
+    linear += weights.beta_local * neighbour * cdist(source.embedding, target.embedding)
+    d, e = source.degrees[:, None], target.degrees[None, :]
+    prior = np.maximum(1 - np.abs(d - e) / np.maximum(np.maximum(d, e), 1e-300), 1e-6)
+    return linear, np.log(prior / prior.sum())
 
 
 def plain_scg(costs: Any, sides: Any, weights: CostWeights, options: ScgOptions) -> float:

@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.transport import costs, cpu, sinkhorn
+from rwk.transport import costs
+from rwk.transport.chunks import plan_chunks
 from rwk.transport.compiling import compiled
+from rwk.transport.lanes import body, stage, steps
+from rwk.transport.lanes import sinkhorn as side_by_side
 from rwk.transport.problem import CostWeights, GraphMeasures, PairResults, ScgOptions
+from rwk.transport.threads import empty_lanes, is_small
 
 
 def count_operations(
@@ -23,7 +27,7 @@ def count_operations(
     r, s = widths[pairs[:, 0]], widths[pairs[:, 1]]
     steps = results.n_iter + results.converged  # gradients and Sinkhorn steps
     maps = results.n_iter + 1  # images under Q
-    products = 2 * n * m * m + 2 * n * m * (r + s) + 2 * n * m * (n + r + s)
+    products = 2 * n * m * (n + m) + 4 * n * m * (r + s) + 2 * (n * n * s + m * m * r)
     rounds = steps * options.sinkhorn_iter * 4 * n * m
     features = measures.features.shape[1] + measures.embedding.shape[1]
     return {
@@ -50,77 +54,80 @@ def gemm_peak(precision: str, size: int = 512) -> float:
 
 
 @compiled
-def _costs(graphs: Any, pairs: Any, weights: Any) -> float:
-    total = 0.0
-    for p in range(len(pairs)):
-        total += cpu.load_pair(graphs, pairs[p, 0], pairs[p, 1], weights).constant
-    return total
-
-
-@compiled
-def _products(graphs: Any, pairs: Any, weights: Any, times: int) -> float:
-    total = 0.0
-    for p in range(len(pairs)):
-        pair = cpu.load_pair(graphs, pairs[p, 0], pairs[p, 1], weights)
-        x, out = np.full_like(pair.fixed, 1.0 / pair.fixed.size), np.empty_like(pair.fixed)
-        for _ in range(times):
-            cpu.quadratic_map(graphs, pair, weights, x, out)
-        total += out[0, 0]
-    return total
-
-
-@compiled
-def _sinkhorn(graphs: Any, pairs: Any, weights: Any, options: Any, rounds: int, times: int) -> float:
-    total = 0.0
-    for p in range(len(pairs)):
-        pair = cpu.load_pair(graphs, pairs[p, 0], pairs[p, 1], weights)
-        out = np.empty_like(pair.fixed)
-        for _ in range(times):
-            sinkhorn.sinkhorn_plan(pair.fixed, pair.mu, pair.nu, options.entropy, rounds, out)
-        total += out[0, 0]
-    return total
-
-
-@compiled
-def _logarithms(graphs: Any, pairs: Any, weights: Any, times: int) -> float:
-    total = 0.0
-    for p in range(len(pairs)):
-        pair = cpu.load_pair(graphs, pairs[p, 0], pairs[p, 1], weights)
-        x, out = np.full_like(pair.fixed, 1.0 / pair.fixed.size), np.empty_like(pair.fixed)
-        for _ in range(times):
-            total += cpu.logarithms(x, pair.log_prior, out)
-    return total
-
-
-@compiled
-def _features(graphs: Any, pairs: Any) -> float:
+def _fixed_costs(graphs: Any, pairs: Any, weights: Any) -> float:
+    """Step 1 without the lanes: the cost matrices of every pair."""
     total = 0.0
     for p in range(len(pairs)):
         a, b = pairs[p, 0], pairs[p, 1]
         n, m = graphs.offsets[a + 1] - graphs.offsets[a], graphs.offsets[b + 1] - graphs.offsets[b]
         out = np.empty((n, costs.padded(m)))
-        costs.feature_cost(graphs, a, b, out)
+        costs.fixed_cost(graphs, a, b, weights, np.zeros(n), np.zeros(m), out)
         total += out[0, 0]
     return total
+
+
+@compiled
+def _groups(graphs: Any, pairs: Any, weights: Any, options: Any, like: Any, which: int, times: int) -> float:
+    """Fill group after group of lanes, and repeat one step on each."""
+    width = like.shape[1]
+    lanes = body.stage_for(graphs, pairs, weights, width, like.dtype)
+    roll, rooms = stage.empty_roll(width, lanes.fixed.shape[1]), steps.make_rooms(lanes)
+    slopes, extent = steps.make_slopes(width), np.zeros(2, np.int64)
+    kl, ridge = weights.beta_global * weights.degree_weight, 0.5 * weights.beta_local * weights.ridge
+    for first in range(0, len(pairs) - width + 1, width):
+        for lane in range(width):
+            a, b = pairs[first + lane, 0], pairs[first + lane, 1]
+            roll.n[lane] = graphs.offsets[a + 1] - graphs.offsets[a]
+            roll.m[lane] = graphs.offsets[b + 1] - graphs.offsets[b]
+            body.shrink(roll, extent, lane)
+            stage.enter(graphs, a, b, weights, lanes, extent, roll, lane)
+            roll.pair[lane] = first + lane
+        n, m = int(extent[0]), int(extent[1])
+        steps.gradient_lanes(lanes, roll, n, m, kl, rooms)
+        side_by_side.sinkhorn_lanes(lanes, n, m, rooms.g, rooms.low, options.entropy, 0, rooms.delta)
+        for _ in range(times):
+            if which == 0:
+                steps.quadratic_lanes(lanes, n, m, ridge, rooms, lanes.gamma, rooms.delta_image)
+            if which == 1 or which == 2:
+                rounds = options.sinkhorn_iter if which == 1 else 0
+                side_by_side.sinkhorn_lanes(lanes, n, m, rooms.g, rooms.low, options.entropy, rounds, rooms.delta)
+            if which == 3:
+                steps.try_step(lanes, n, m, kl, rooms, slopes)
+            if which == 4:
+                steps.gradient_lanes(lanes, roll, n, m, kl, rooms)
+                steps.direction_lanes(lanes, n, m, rooms, slopes)
+                steps.curvature_lanes(n, m, rooms, slopes)
+                steps.take_step(lanes, n, m, rooms)
+    last: float = rooms.delta_image[0, 0, 0]
+    return last
 
 
 def step_shares(
     measures: GraphMeasures, pairs: NDArray[np.int64], weights: CostWeights, options: ScgOptions
 ) -> dict[str, float]:
-    """Microseconds of each step, one call of it: a pair pays costs once and the rest once an iteration."""
-    many = 10
-    load = _best(lambda: _costs(measures, pairs, weights), len(pairs))
-    maps = _best(lambda: _products(measures, pairs, weights, many), len(pairs))
-    plan = _best(lambda: _sinkhorn(measures, pairs, weights, options, options.sinkhorn_iter, many), len(pairs))
-    bare = _best(lambda: _sinkhorn(measures, pairs, weights, options, 1, many), len(pairs))
-    logs = _best(lambda: _logarithms(measures, pairs, weights, many), len(pairs))
+    """Microseconds a pair of each step, one call of it: a pair pays the first two once and the rest once an iteration.
+
+    On pairs that are solved side by side, in groups as they would meet.
+    """
+    pairs = pairs[is_small(measures, pairs)]
+    pairs = pairs[plan_chunks(measures, pairs, alike=True)[0]]
+    like, many = empty_lanes(measures.structure.dtype), 40
+    pairs = pairs[: len(pairs) // like.shape[1] * like.shape[1]]
+
+    def microseconds(which: int, times: int) -> float:
+        return _best(lambda: _groups(measures, pairs, weights, options, like, which, times), len(pairs))
+
+    entering = microseconds(-1, 0)
+    each = [(microseconds(which, many) - entering) / many for which in range(5)]
+    made = _best(lambda: _fixed_costs(measures, pairs, weights), len(pairs))
     return {
-        "costs, once a pair": load,
-        "of it features": _best(lambda: _features(measures, pairs), len(pairs)),
-        "products, an iteration": (maps - load) / many,
-        "Sinkhorn rounds, an iteration": (plan - bare) / many,
-        "exp and rounding, an iteration": (bare - load) / many,
-        "log, an iteration": (logs - load) / many,
+        "costs, once a pair": made,
+        "into its lane, once a pair": entering - made,
+        "products, an iteration": each[0],
+        "Sinkhorn rounds, an iteration": each[1] - each[2],
+        "exp and rounding, an iteration": each[2],
+        "step and log, an iteration": each[3],
+        "gradient, gap and the rest, an iteration": each[4],
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -66,7 +67,13 @@ def thread_count(n_jobs: int | None) -> int:
 
 def one_blas_thread() -> Any:
     """Pin BLAS inside a pair to one thread; the old number is restored on leaving."""
-    import scipy.linalg.cython_blas  # noqa: F401  (the BLAS that compiled products call must be loaded to be pinned)
-    from threadpoolctl import threadpool_limits
+    return _libraries().limit(limits=1, user_api="blas")
 
-    return threadpool_limits(1, "blas")
+
+@functools.cache
+def _libraries() -> Any:
+    """The thread pools of this process; looking for them takes milliseconds, so it is done once."""
+    import scipy.linalg.cython_blas  # noqa: F401  (the BLAS that compiled products call must be loaded to be found)
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

@@ -104,15 +104,15 @@ def solve_side_by_side(
                     a, b = pairs[upcoming, 0], pairs[upcoming, 1]
                     roll.n[lane] = graphs.offsets[a + 1] - graphs.offsets[a]
                     roll.m[lane] = graphs.offsets[b + 1] - graphs.offsets[b]
-                    _shrink(roll, extent, lane)
+                    shrink(roll, extent, lane)
                     enter(graphs, a, b, weights, stage, extent, roll, lane)
                     roll.pair[lane], roll.active[lane] = upcoming, True
                     upcoming += 1
-        _shrink(roll, extent, -1)
+        shrink(roll, extent, -1)
 
 
 @compiled
-def _shrink(roll: Roll, extent: Any, entering: int) -> None:
+def shrink(roll: Roll, extent: Any, entering: int) -> None:
     """Use no more of the stage than the pairs in it, and the one about to enter, need."""
     n, m = 1, 1
     for lane in range(len(roll.pair)):
