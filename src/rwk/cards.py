@@ -22,6 +22,15 @@ _BAR = (
 LARGEST = 60  # nodes of a coupling that is drawn
 
 
+def counted(n: int, what: str) -> str:
+    """A number of things in words.
+
+    >>> counted(1, "iteration"), counted(2, "iteration")
+    ('1 iteration', '2 iterations')
+    """
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
 def card(title: str, *parts: str) -> str:
     """A bordered box with a title and parts below it.
 
@@ -77,7 +86,7 @@ def solution_card(solution: Any) -> str:
     """A solved pair: the value, its terms as bars, the coupling as a picture."""
     n, m = solution.coupling.shape
     state = "converged" if solution.converged else "not converged"
-    solved = f"{solution.n_iter} iterations, gap {solution.gap:.2g}, {state}"
+    solved = f"{counted(solution.n_iter, 'iteration')}, gap {solution.gap:.2g}, {state}"
     terms = [(name.replace("_", " "), value) for name, value in solution.terms.items() if abs(value) > 5e-5]
     rows = [("nodes", f"{n} and {m}"), ("solved", solved)]
     return card(f"RW discrepancy {solution.value:.4f}", bars(terms), facts(rows), grid(solution.coupling))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rwk.cards import counted
 from rwk.report.palette import CLASSES, FAINT, INK, LINK, MUTED, WARN, headline, new_axes, quiet
 
 if TYPE_CHECKING:
@@ -47,7 +48,11 @@ def plot_convergence(solution: PairSolution, *, ax: Any = None) -> Any:
     lines = [*ax.get_lines(), *other.get_lines()]
     ax.legend(handles=lines, frameon=False, fontsize=8.5, labelcolor=INK, loc="center right")
     state = "converged" if solution.converged else "not converged"
-    headline(ax, f"{solution.n_iter} iterations, {state}", f"objective {objective[-1]:.4g}, last gap {gap[-1]:.2g}")
+    headline(
+        ax,
+        f"{counted(solution.n_iter, 'iteration')}, {state}",
+        f"objective {objective[-1]:.4g}, last gap {gap[-1]:.2g}",
+    )
     return ax
 
 
