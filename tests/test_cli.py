@@ -70,6 +70,20 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [("rwk gr", ["gram"]), ("rwk gram COX", ["COX2", "COX2_MD"]), ("rwk gram MUTAG --beta-l", ["--beta-local"])],
+)
+def test_the_shell_completes(words: str, offered: list[str]) -> None:
+    """As bash asks, with the words of the line and the number of the one to complete."""
+    asked = {"_RWK_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    code = "import sys; sys.argv = ['rwk']; from rwk.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **asked}, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == offered, done.stderr
+
+
 def test_every_parameter_is_an_option() -> None:
     from dataclasses import fields
 

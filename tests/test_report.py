@@ -465,6 +465,19 @@ def test_explain_command_names_graphs_and_nodes(tmp_path):
     assert (tmp_path / "why.png").exists()
 
 
+def test_doctor_knows_the_extras():
+    import tomllib
+    from pathlib import Path
+
+    from rwk.doctor import EXTRAS
+
+    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
+    declared = project["optional-dependencies"]
+    assert set(EXTRAS) == set(declared) - {"all", "dev", "docs"}
+    for extra, (packages, _) in EXTRAS.items():
+        assert set(packages) == {re.split(r"[>=\[; ]", line)[0] for line in declared[extra]} - {"rwk"}
+
+
 def test_doctor_says_what_each_extra_adds(monkeypatch):
     from rwk import doctor
 
