@@ -43,7 +43,21 @@ def test_workers(tmp_path: Path) -> None:
 def test_landmarks(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the plot needs the extra 'plot'")
     record = tmp_path / "record.json"
-    run("landmarks.py", "MUTAG", "--graphs", 60, "--landmarks", 5, 10, "--treatments", "clip", "--jobs", 1, "--output", record)
+    run(
+        "landmarks.py",
+        "MUTAG",
+        "--graphs",
+        60,
+        "--landmarks",
+        5,
+        10,
+        "--treatments",
+        "clip",
+        "--jobs",
+        1,
+        "--output",
+        record,
+    )
     curve = json.loads(record.read_text())["curve"]
     assert [row["n_landmarks"] for row in curve] == [0, 5, 10, 5, 10, 5, 10]
     assert curve[2]["share_of_solves"] == pytest.approx(60 * 10 / (60 * 61 / 2), abs=1e-4)
