@@ -48,7 +48,7 @@ class Run:
         return {
             "dataset": found.dataset,
             "accuracy %": f"{100 * found.mean:.1f}",
-            "± repeats": f"{100 * found.std_repeats:.1f}",
+            "± repeats": f"{100 * found.std_repeats:.1f}" if found.n_repeats > 1 else "one repeat",
             "± folds": f"{100 * found.std_folds:.1f}",
             "majority %": f"{100 * found.majority:.1f}",
             "pairs": f"{self.health.n_pairs:,}",

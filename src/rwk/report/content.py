@@ -124,7 +124,7 @@ def _assembled(record: Mapping[str, Any], scores: Sequence[Score], arrays: Mappi
     )
 
 
-def picture(ax: Any, words: str, *, wide: bool = False, dpi: int = 130) -> Picture:
+def picture(ax: Any, words: str, *, wide: bool = False, dpi: int = 160) -> Picture:
     """The figure of some Axes as PNG."""
     from io import BytesIO
 
