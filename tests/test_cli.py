@@ -116,6 +116,17 @@ def test_gram_equals_the_library(folder: Path, tmp_path: Path) -> None:
     np.testing.assert_array_equal(np.load(tmp_path / "K.npz")["discrepancy"], D)
 
 
+def test_gram_as_a_plain_matrix(folder: Path, tmp_path: Path) -> None:
+    """.npy is the same matrix, whoever computes it: in memory at once, within a budget, or from a store."""
+    quick = ("--max-iter", "2", "--sinkhorn-iter", "5")
+    assert rwk("gram", folder, "-o", tmp_path / "K.npz", *quick).returncode == 0
+    wanted = np.load(tmp_path / "K.npz", allow_pickle=False)["discrepancy"]
+    for name, more in (("a", ()), ("b", ("--memory", "20MB")), ("c", ("--store", str(tmp_path / "store")))):
+        done = rwk("gram", folder, "-o", tmp_path / f"{name}.npy", *quick, *more)
+        assert done.returncode == 0, done.stderr
+        np.testing.assert_array_equal(np.load(tmp_path / f"{name}.npy", mmap_mode="r"), wanted)
+
+
 def test_classify_prints_accuracy_beside_the_majority_and_keeps_a_record(folder: Path, tmp_path: Path) -> None:
     done = rwk("classify", folder, "-o", tmp_path / "run", "--repeats", "2", "--splits", "3")
     assert done.returncode == 0, done.stderr
@@ -150,6 +161,15 @@ MISTAKES = {
     "graph that is not there": (["align", "{folder}", "0", "99"], "24 graphs"),
     "unwritable output": (["gram", "{folder}", "-o", "/proc/nothing/K.npz"], "/proc/nothing"),
     "output is a folder": (["gram", "{folder}", "-o", "{folder}"], "folder"),
+    "matrix of an unknown kind": (["gram", "{folder}", "-o", "K.txt"], "K.txt: a matrix is .npz"),
+    "matrix of an unknown kind from a store": (["gram", "{folder}", "--store", "s", "-o", "K.csv"], "K.csv: a matrix"),
+    "picture of an unknown kind": (["align", "{folder}", "0", "1", "-o", "a.xyz"], "no pictures of that kind"),
+    "explanation of an unknown kind": (["explain", "{folder}", "0", "-o", "a.xyz"], "no pictures of that kind"),
+    "resume without a store": (["gram", "{folder}", "--resume", "-o", "K.npz"], "--resume needs --store"),
+    "extend without a store": (["gram", "{folder}", "--extend", "-o", "K.npz"], "--extend needs --store"),
+    "store without a name": (["gram", "{folder}", "--store", ""], "the store has no name"),
+    "memory for less than a tile": (["gram", "{folder}", "--memory", "1kB", "-o", "K.npz"], "too small for one tile"),
+    "no threads": (["gram", "{folder}", "--n-jobs", "0"], "n_jobs=0 is no number of threads"),
     "more folds than members": (["classify", "{folder}", "--splits", "13"], "13"),
 }
 

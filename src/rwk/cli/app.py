@@ -100,10 +100,10 @@ def align(
 ) -> None:
     """Align two graphs of a set, print what the alignment costs and draw it."""
     from rwk.cards import counted
-    from rwk.files import check_writable
     from rwk.kernel import RWKernel
+    from rwk.report.palette import check_picture
 
-    check_writable(output)
+    check_picture(output)
     graphs = load_graphs(data)
     first, second = graphs[i], graphs[j]
     solution = RWKernel(**parameters.asdict()).fit(graphs).align(first, second)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -50,6 +52,21 @@ def new_figure(width: float, height: float) -> Any:
     size: dict[str, Any] = {"figsize": (width, height), "layout": "constrained"}
     pyplot = sys.modules.get("matplotlib.pyplot")
     return Figure(**size) if pyplot is None else pyplot.figure(**size)
+
+
+def check_picture(path: str | os.PathLike[str]) -> Path:
+    """The path, if a picture can be written there; raises before any work is done.
+
+    >>> check_picture("a.xyz")
+    Traceback (most recent call last):
+    rwk.files.OutputError: a.xyz: there are no pictures of that kind; give a name that ends in .png, .svg or .pdf
+    """
+    from rwk.files import OutputError, check_writable
+
+    kinds = new_figure(1, 1).canvas.get_supported_filetypes()
+    if Path(path).suffix.lower().lstrip(".") not in kinds:
+        raise OutputError(f"{path}: there are no pictures of that kind; give a name that ends in .png, .svg or .pdf")
+    return check_writable(path)
 
 
 def new_axes(width: float, height: float, **grid: Any) -> Any:
