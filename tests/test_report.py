@@ -177,6 +177,22 @@ def test_cards_say_what_the_record_holds(mutag):
     assert "RWKernel" in rwk.RWKernel(eta=2.0)._repr_html_()
 
 
+def test_cards_of_matrices_neighbours_and_runs(mutag, tmp_path):
+    gram = rwk.compute_gram(mutag[:12], max_iter=1)
+    assert "78" in gram._repr_html_()  # pairs
+    assert "not converged" in gram._repr_html_()
+    found = rwk.nearest(mutag[0], mutag[:12], k=3)
+    for index, value in zip(found.indices, found.values, strict=True):
+        assert f"graph {index}" in found._repr_html_()
+        assert f"{value:.4f}" in found._repr_html_()
+    assert "2" in rwk.nearest(mutag[:2], mutag[:12], k=3)._repr_html_()
+    graphs, _ = planted_motif(12, n_nodes=8)
+    folds = make_folds(graphs.targets, n_splits=3, n_repeats=1)
+    run = classify(graphs, {"default": Parameters()}, tmp_path, folds=folds, grid=Grid(eta=(1.0,), C=(1.0,)))
+    assert "accuracy" in run._repr_html_()
+    assert "one repeat" in run._repr_html_()
+
+
 def test_cards_escape_names():
     graphs = rwk.as_graphs([nx.path_graph(2)])
     named = rwk.GraphSet.from_graphs(list(graphs), name="<script>")

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 
 from rwk.bounds import Signatures, lower_bounds, quadratic_bounds, signatures
+from rwk.cards import neighbours_card
 from rwk.convert import as_graphs
 from rwk.gram.blocks import cut
 from rwk.gram.matrix import self_discrepancy
@@ -37,6 +38,10 @@ class Neighbours(NamedTuple):
     @property
     def share_solved(self) -> float:
         return self.n_solved / self.n_candidates
+
+    def _repr_html_(self) -> str:
+        """The neighbours for a notebook."""
+        return neighbours_card(self)
 
 
 def nearest(query: Any, graphs: Any, k: int = 10, *, max_share: float | None = None, **parameters: Any) -> Neighbours:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk import __version__
+from rwk.cards import run_card
 from rwk.datasets import dataset_statistics
 from rwk.experiment import Experiment, Folds, Grid, nested_cv
 from rwk.files import save_gram, write_json
@@ -41,6 +42,10 @@ class Run:
     health: GramHealth
     matrices: Mapping[str, NDArray[np.float64]]
     folder: Path
+
+    def _repr_html_(self) -> str:
+        """The run for a notebook."""
+        return run_card(self)
 
     def row(self) -> dict[str, str]:
         """The run in one row of a table."""
