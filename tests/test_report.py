@@ -315,6 +315,22 @@ def test_accuracy_bars_are_the_records():
     assert any(list(line.get_ydata()) == [93.6] for line in ax.get_lines())
 
 
+def test_every_method_is_named_once_in_a_colour_of_its_own():
+    """Also methods that the first dataset has no record of; there is no gap where a method was not run."""
+    names = [f"method {i}" for i in range(12)]
+    scores = [
+        Score(data, name, 0, 0, 0.8, 8, 10, 10, 0.5, {}, 0.8, 1.0, {}, {})
+        for data, methods in (("A", names[:2]), ("B", names[1:]))
+        for name in methods
+    ]
+    ax = plot_accuracy(scores)
+    titles = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert sorted(titles) == sorted([*names, "majority class"])
+    assert len({tuple(patch.get_facecolor()) for patch in ax.patches}) == len(names)
+    centres = np.sort([patch.get_x() + patch.get_width() / 2 for patch in ax.patches])
+    assert np.sort(np.diff(centres))[-2] == pytest.approx(1.0)  # one gap, between the datasets
+
+
 def test_ablation_is_the_difference_in_points():
     ax = plot_ablation(scores("MUTAG", "RWK", 0.88) + scores("MUTAG", "RWK-0", 0.86))
     assert ax.patches[0].get_height() == pytest.approx(-2.0)

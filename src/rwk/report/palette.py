@@ -93,11 +93,16 @@ def node_colours(labels: Sequence[Any], names: Mapping[int, str] | None) -> dict
     found: dict[Any, str] = {}
     for i, label in enumerate(sorted(set(labels))):
         name = (names or {}).get(label)
-        found[label] = ELEMENTS.get(str(name)) or _softened(CLASSES[i % len(CLASSES)])
+        found[label] = ELEMENTS.get(str(name)) or softened(CLASSES[i % len(CLASSES)])
     return found
 
 
-def _softened(colour: str, share: float = 0.6) -> str:
+def softened(colour: str, share: float = 0.6) -> str:
+    """A colour mixed with white.
+
+    >>> softened("#000000", 0.5)
+    '#808080'
+    """
     parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
     return "#" + "".join(f"{round(part + (255 - part) * share):02x}" for part in parts)
 
