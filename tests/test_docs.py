@@ -45,6 +45,20 @@ def test_pictures_and_pages_that_are_named_exist(page):
             assert (page.parent / name).exists(), f"{page.name} names {name}"
 
 
+def test_every_command_has_its_line():
+    import click
+    import typer
+
+    from rwk.cli.app import app
+
+    group = typer.main.get_command(app)
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    names = group.list_commands(click.Context(group))
+    assert len(names) > 10
+    for name in names:
+        assert f"| `rwk {name}" in page, f"docs/commands.md has no line for rwk {name}"
+
+
 def tables():
     spec = importlib.util.spec_from_file_location("tables", ROOT / "docs" / "tables.py")
     module = importlib.util.module_from_spec(spec)
