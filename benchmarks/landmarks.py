@@ -77,32 +77,29 @@ def machine(C: float, X: Any) -> LinearSVC:
 
 def plot(record: dict[str, Any], picture: Path) -> None:
     """Accuracy against m, one line a way of making features, and the full Gram as a level."""
-    from matplotlib.figure import Figure
+    from rwk.report.palette import CLASSES, INK, MUTED, headline, new_axes, quiet
 
-    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
-    axes = figure.subplots()
-    for name, level in record["full_gram"].items():
-        axes.axhline(100 * level, color="black", lw=1, ls="--", label=f"full Gram, SVM ({name})")
+    axes = new_axes(6.6, 4.2)
+    for (name, level), dashes in zip(record["full_gram"].items(), ("--", "-."), strict=False):
+        axes.axhline(100 * level, color=INK, lw=1, ls=dashes, label=f"full Gram ({name})")
+    kinds = list(dict.fromkeys((row["selection"], row["barycentres"]) for row in record["curve"] if row["n_landmarks"]))
+    for colour, kind in zip(CLASSES, kinds, strict=False):
+        rows = [row for row in record["curve"] if row["n_landmarks"] and (row["selection"], row["barycentres"]) == kind]
+        label = f"{kind[0]}, with mean feature vectors" if kind[1] else f"{kind[0]}, landmarks alone"
+        x, y = [row["n_landmarks"] for row in rows], [100 * row["accuracy"] for row in rows]
+        axes.plot(x, y, marker="o", markersize=4, color=colour, label=label)
     for row in record["curve"]:
         if not row["n_landmarks"]:
-            axes.axhline(100 * row["accuracy"], color="gray", lw=1, ls=":", label="mean feature vectors alone")
-    kinds = sorted({(row["selection"], row["barycentres"]) for row in record["curve"] if row["n_landmarks"]})
-    for selection, barycentres in kinds:
-        rows = [row for row in record["curve"] if (row["selection"], row["barycentres"]) == (selection, barycentres)]
-        rows = [row for row in rows if row["n_landmarks"]]
-        label = f"{selection}, with mean feature vectors" if barycentres else f"{selection}, landmarks alone"
-        x, y = [row["n_landmarks"] for row in rows], [100 * row["accuracy"] for row in rows]
-        axes.plot(x, y, marker="o", label=label)
-    axes.set(
-        xscale="log",
-        xlabel="landmarks m",
-        ylabel="accuracy, %",
-        title=f"{record['dataset']}: {record['n_graphs']} graphs",
-    )
-    axes.set_xticks(x, [str(m) for m in x])
+            level = 100 * row["accuracy"]
+            axes.axhline(level, color=MUTED, lw=1, ls=":", label="mean feature vectors alone")
+    axes.set(xscale="log", xlabel="landmarks m", ylabel="accuracy, %")
+    axes.set_xticks(x, [f"{m}\n{200 * m / record['n_graphs']:.2g} %" for m in x])
     axes.minorticks_off()
-    axes.legend(fontsize=8)
-    figure.savefig(picture, dpi=150)
+    quiet(axes, grid="y")
+    axes.legend(fontsize=8, frameon=False, labelcolor=INK)
+    title = f"{record['n_graphs']:,} graphs of {record['dataset']}"
+    headline(axes, title, f"{record['protocol']}; under m: share of the full Gram's solves")
+    axes.figure.savefig(picture, dpi=110, facecolor="white")
 
 
 def table(record: dict[str, Any]) -> str:
