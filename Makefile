@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # numba keeps compiled code here, so that a clean checkout compiles once
 export NUMBA_CACHE_DIR ?= $(CURDIR)/$(VENV)/numba
 
-.PHONY: demo test lint bench docs images browser clean
+.PHONY: demo test lint bench docs images tables browser clean
 
 demo: $(VENV)/.demo ## the main job on MUTAG; results under out/
 	RWK_DATA="$(CURDIR)/$(VENV)/data" $(BIN)/rwk demo --output out
@@ -29,6 +29,9 @@ docs: $(VENV)/.dev ## the documentation, under site/; a warning is an error
 
 images: $(VENV)/.dev ## the pictures of the documentation, under docs/images/
 	$(BIN)/python docs/draw.py
+
+tables: $(VENV)/.dev ## the figures of the README, from the records under results/
+	$(BIN)/python docs/tables.py
 
 browser: ## Chromium for the end-to-end test of the explorer (Debian and its relatives)
 	@command -v chromedriver >/dev/null || { \

@@ -4,14 +4,13 @@ One full matrix of discrepancies is computed (or read: `--matrix`); since a part
 are what landmarks would cost. All run on the same ten stratified outer folds, eta and C chosen inside the training
 fold: the full Gram with IndefiniteSVC (five inner folds), landmarks drawn from the training fold with a linear SVM
 (three), with and without mean feature vectors beside them; these alone are a row of their own (0 landmarks).
-`--plot FILE.png` draws a record.
+A table goes beside the record, as Markdown. `--output RECORD --plot FILE.png` draws a record and computes nothing.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import platform
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,10 @@ from sklearn.svm import LinearSVC
 
 import rwk
 from rwk.experiment import Grid, make_folds, nested_cv
+from rwk.experiment.tables import markdown
 from rwk.landmarks import Drawing, hashed_barycentres, nystroem_map
 from rwk.represent import represent
+from rwk.runs import machine_record
 
 FULL_ETAS = (0.5, 1.0, 2.0, 4.0)
 FULL_CS = (1.0, 10.0, 100.0)
@@ -76,32 +77,44 @@ def machine(C: float, X: Any) -> LinearSVC:
 
 def plot(record: dict[str, Any], picture: Path) -> None:
     """Accuracy against m, one line a way of making features, and the full Gram as a level."""
-    from matplotlib.figure import Figure
+    from rwk.report.palette import CLASSES, INK, MUTED, headline, new_axes, quiet
 
-    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
-    axes = figure.subplots()
-    for name, level in record["full_gram_accuracy"].items():
-        axes.axhline(100 * level, color="black", lw=1, ls="--", label=f"full Gram, SVM ({name})")
+    axes = new_axes(6.6, 4.2)
+    for (name, level), dashes in zip(record["full_gram"].items(), ("--", "-."), strict=False):
+        axes.axhline(100 * level, color=INK, lw=1, ls=dashes, label=f"full Gram ({name})")
+    kinds = list(dict.fromkeys((row["selection"], row["barycentres"]) for row in record["curve"] if row["n_landmarks"]))
+    for colour, kind in zip(CLASSES, kinds, strict=False):
+        rows = [row for row in record["curve"] if row["n_landmarks"] and (row["selection"], row["barycentres"]) == kind]
+        label = f"{kind[0]}, with mean feature vectors" if kind[1] else f"{kind[0]}, landmarks alone"
+        x, y = [row["n_landmarks"] for row in rows], [100 * row["accuracy"] for row in rows]
+        axes.plot(x, y, marker="o", markersize=4, color=colour, label=label)
     for row in record["curve"]:
         if not row["n_landmarks"]:
-            axes.axhline(100 * row["accuracy"], color="gray", lw=1, ls=":", label="mean feature vectors alone")
-    kinds = sorted({(row["selection"], row["barycentres"]) for row in record["curve"] if row["n_landmarks"]})
-    for selection, barycentres in kinds:
-        rows = [row for row in record["curve"] if (row["selection"], row["barycentres"]) == (selection, barycentres)]
-        rows = [row for row in rows if row["n_landmarks"]]
-        label = f"{selection}, with mean feature vectors" if barycentres else f"{selection}, landmarks alone"
-        x, y = [row["n_landmarks"] for row in rows], [100 * row["accuracy"] for row in rows]
-        axes.plot(x, y, marker="o", label=label)
-    axes.set(
-        xscale="log",
-        xlabel="landmarks m",
-        ylabel="accuracy, %",
-        title=f"{record['dataset']}: {record['n_graphs']} graphs",
-    )
-    axes.set_xticks(x, [str(m) for m in x])
+            level = 100 * row["accuracy"]
+            axes.axhline(level, color=MUTED, lw=1, ls=":", label="mean feature vectors alone")
+    axes.set(xscale="log", xlabel="landmarks m", ylabel="accuracy, %")
+    axes.set_xticks(x, [f"{m}\n{200 * m / record['n_graphs']:.2g} %" for m in x])
     axes.minorticks_off()
-    axes.legend(fontsize=8)
-    figure.savefig(picture, dpi=150)
+    quiet(axes, grid="y")
+    axes.legend(fontsize=8, frameon=False, labelcolor=INK)
+    title = f"{record['n_graphs']:,} graphs of {record['dataset']}"
+    headline(axes, title, f"{record['protocol']}; under m: share of the full Gram's solves")
+    axes.figure.savefig(picture, dpi=110, facecolor="white")
+
+
+def table(record: dict[str, Any]) -> str:
+    """The record for people: a row for each way of making features and number of landmarks."""
+    names = {("none", True): "mean feature vectors alone"}
+    rows = [["full Gram, SVM", name, "100 %", f"{100 * value:.1f}"] for name, value in record["full_gram"].items()]
+    for row in record["curve"]:
+        beside = ", with mean feature vectors" if row["barycentres"] else ""
+        name = names.get((row["selection"], row["barycentres"]), f"landmarks by {row['selection']}{beside}")
+        m = str(row["n_landmarks"]) if row["n_landmarks"] else ""
+        accuracy = f"{100 * row['accuracy']:.1f} ({100 * row['deviation_over_folds']:.1f})"
+        rows.append([name, m, f"{100 * row['share_of_solves']:.2g} %", accuracy])
+    head = ["features", "m", "solves", "accuracy, % (deviation over folds)"]
+    title = f"{record['n_graphs']:,} graphs of {record['dataset']}, {record['protocol']}; majority class "
+    return f"{title}{100 * record['majority']:.1f} %.\n\n{markdown(head, rows)}\n"
 
 
 def main() -> None:
@@ -151,13 +164,14 @@ def main() -> None:
         "protocol": "10 stratified outer folds, one repeat; eta and C by inner folds",
         "grid": {"full": {"eta": FULL_ETAS, "C": FULL_CS}, "landmarks": {"eta": ETAS, "C": CS}},
         "tol": TOL,
-        "full_gram_accuracy": {name: round(value, 4) for name, value in full.items()},
+        "full_gram": {name: round(value, 4) for name, value in full.items()},
         "curve": rows,
         "parameters": rwk.Parameters().asdict(),
-        "versions": {"rwk": rwk.__version__, "python": platform.python_version(), "numpy": np.__version__},
+        "made_with": machine_record(),
     }
     if arguments.output:
         arguments.output.write_text(json.dumps(record, indent=1) + "\n")
+        arguments.output.with_suffix(".md").write_text(table(record))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Recall of `nearest` and the share of pairs it solves: `python benchmarks/neighbours.py NCI1 --graphs 1000`.
+"""Recall of `nearest` and the share of pairs it solves:
+`python benchmarks/neighbours.py MUTAG NCI1 --graphs 800 --queries 15 --output results/neighbours.json`.
 
 Queries are graphs of the set that the candidates do not hold. The full scan is solved as well, for the recall; time is
 that of one query on all threads, representation and signatures of the candidates not counted.
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import rwk
+from rwk.runs import machine_record
 
 
 def measure(kernel: rwk.RWKernel, queries: rwk.GraphSet, truth: np.ndarray, k: int, share: float | None) -> dict:
@@ -55,7 +57,7 @@ def main() -> None:
             rows.append({**row, "full_scan_seconds_per_query": round(scan, 4)})
             print(rows[-1], flush=True)
     if arguments.output:
-        arguments.output.write_text(json.dumps({"versions": {"rwk": rwk.__version__}, "rows": rows}, indent=1) + "\n")
+        arguments.output.write_text(json.dumps({"rows": rows, "made_with": machine_record()}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How much faster are two workers than one: `python benchmarks/workers.py`.
+"""How much faster are two workers than one: `python benchmarks/workers.py --output results/workers.json`.
 
 Dask workers with one thread each, started here, on the same graphs; runs with one and two workers take turns, and the
 best of each counts, since what else runs on the machine only ever makes a run slower.
@@ -15,6 +15,7 @@ import numpy as np
 
 import rwk
 from rwk.gram.cluster import Dask
+from rwk.runs import machine_record
 
 
 def main() -> None:
@@ -44,6 +45,7 @@ def main() -> None:
         "n_pairs": gram.health.n_pairs,
         "seconds": {str(n): times for n, times in seconds.items()},
         "speedup": {str(n): round(first / time_, 3) for n, time_ in best.items()},
+        "made_with": machine_record(),
     }
     print(json.dumps(record))
     if arguments.output:

@@ -25,8 +25,8 @@ def main() -> None:
     K = kernel.fit_transform(graphs)
     save(plot_kernel(K, graphs.targets), "kernel")
     save(plot_map(-np.log(K), graphs.targets), "map")
-    title = "MUTAG: graph 0 and graph 1"
-    save(plot_alignment(graphs[0], graphs[1], kernel.align(graphs[0], graphs[1]), title=title), "alignment")
+    solution = rwk.align(graphs[17], graphs[43], entropy=0.03)
+    save(plot_alignment(graphs[17], graphs[43], solution, title="MUTAG: graph 17 and graph 43"), "alignment")
     draw_explanation()
     draw_explorer(graphs)
 

@@ -70,6 +70,20 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [("rwk gr", ["gram"]), ("rwk gram COX", ["COX2", "COX2_MD"]), ("rwk gram MUTAG --beta-l", ["--beta-local"])],
+)
+def test_the_shell_completes(words: str, offered: list[str]) -> None:
+    """As bash asks, with the words of the line and the number of the one to complete."""
+    asked = {"_RWK_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    code = "import sys; sys.argv = ['rwk']; from rwk.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **asked}, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == offered, done.stderr
+
+
 def test_every_parameter_is_an_option() -> None:
     from dataclasses import fields
 
@@ -100,6 +114,17 @@ def test_gram_equals_the_library(folder: Path, tmp_path: Path) -> None:
     assert rwk("gram", folder, "-o", tmp_path / "K.npz", "--n-jobs", "1").returncode == 0
     D = library.pairwise_discrepancy(library.load_dataset(folder))
     np.testing.assert_array_equal(np.load(tmp_path / "K.npz")["discrepancy"], D)
+
+
+def test_gram_as_a_plain_matrix(folder: Path, tmp_path: Path) -> None:
+    """.npy is the same matrix, whoever computes it: in memory at once, within a budget, or from a store."""
+    quick = ("--max-iter", "2", "--sinkhorn-iter", "5")
+    assert rwk("gram", folder, "-o", tmp_path / "K.npz", *quick).returncode == 0
+    wanted = np.load(tmp_path / "K.npz", allow_pickle=False)["discrepancy"]
+    for name, more in (("a", ()), ("b", ("--memory", "20MB")), ("c", ("--store", str(tmp_path / "store")))):
+        done = rwk("gram", folder, "-o", tmp_path / f"{name}.npy", *quick, *more)
+        assert done.returncode == 0, done.stderr
+        np.testing.assert_array_equal(np.load(tmp_path / f"{name}.npy", mmap_mode="r"), wanted)
 
 
 def test_classify_prints_accuracy_beside_the_majority_and_keeps_a_record(folder: Path, tmp_path: Path) -> None:
@@ -136,6 +161,15 @@ MISTAKES = {
     "graph that is not there": (["align", "{folder}", "0", "99"], "24 graphs"),
     "unwritable output": (["gram", "{folder}", "-o", "/proc/nothing/K.npz"], "/proc/nothing"),
     "output is a folder": (["gram", "{folder}", "-o", "{folder}"], "folder"),
+    "matrix of an unknown kind": (["gram", "{folder}", "-o", "K.txt"], "K.txt: a matrix is .npz"),
+    "matrix of an unknown kind from a store": (["gram", "{folder}", "--store", "s", "-o", "K.csv"], "K.csv: a matrix"),
+    "picture of an unknown kind": (["align", "{folder}", "0", "1", "-o", "a.xyz"], "no pictures of that kind"),
+    "explanation of an unknown kind": (["explain", "{folder}", "0", "-o", "a.xyz"], "no pictures of that kind"),
+    "resume without a store": (["gram", "{folder}", "--resume", "-o", "K.npz"], "--resume needs --store"),
+    "extend without a store": (["gram", "{folder}", "--extend", "-o", "K.npz"], "--extend needs --store"),
+    "store without a name": (["gram", "{folder}", "--store", ""], "the store has no name"),
+    "memory for less than a tile": (["gram", "{folder}", "--memory", "1kB", "-o", "K.npz"], "too small for one tile"),
+    "no threads": (["gram", "{folder}", "--n-jobs", "0"], "n_jobs=0 is no number of threads"),
     "more folds than members": (["classify", "{folder}", "--splits", "13"], "13"),
 }
 

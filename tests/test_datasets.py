@@ -107,6 +107,17 @@ def test_statistics_are_the_published_ones(name: str) -> None:
     assert list(dataset_statistics(again).row().values()) == ROWS[name]
 
 
+@pytest.mark.parametrize("name", catalogue.ELEMENTS)
+def test_elements_are_those_of_the_sets_own_description(name: str) -> None:
+    if not (DATA / f"{name}.zip").exists():
+        pytest.skip(f"{name} is not here; put it into $RWK_DATA")
+    with zipfile.ZipFile(DATA / f"{name}.zip") as folder:
+        text = folder.read(f"{name}/README.txt").decode("latin-1")
+    listed = re.search(r"Node labels:\s*((?:\d+\s+[A-Z][a-z]?\s+)+)", text)
+    assert listed
+    assert re.findall(r"(\d+)\s+(\w+)", listed[1]) == [(str(c), n) for c, n in catalogue.element_names(name).items()]
+
+
 def test_collab_loops_are_dropped_and_counted() -> None:
     graphs = load_dataset(needs("COLLAB"))
     assert graphs.n_self_loops is not None

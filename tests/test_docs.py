@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -10,11 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from rwk.experiment import Score
+from rwk.experiment.records import append_record
+
 ROOT = Path(__file__).parent.parent
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # page -> libraries its snippets compare with
-NEEDS = {"coming-from.md": ("ot", "grakel"), "molecules.md": ("rdkit",), "scaling-out.md": ("zarr",)}
+NEEDS = {"coming-from.md": ("ot", "grakel"), "molecules.md": ("rdkit",), "scaling.md": ("zarr",)}
 
 
 def snippets(page: Path) -> str:
@@ -38,6 +43,55 @@ def test_pictures_and_pages_that_are_named_exist(page):
     for name in named:
         if not name.startswith(("http:", "https:", "mailto:")):
             assert (page.parent / name).exists(), f"{page.name} names {name}"
+
+
+def test_every_command_has_its_line():
+    import click
+    import typer
+
+    from rwk.cli.app import app
+
+    group = typer.main.get_command(app)
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    names = group.list_commands(click.Context(group))
+    assert len(names) > 10
+    for name in names:
+        assert f"| `rwk {name}" in page, f"docs/commands.md has no line for rwk {name}"
+
+
+def tables():
+    spec = importlib.util.spec_from_file_location("tables", ROOT / "docs" / "tables.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_readme_says_what_the_records_say():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"<!-- (\w+) -->", readme)) == set(tables().MAKERS)
+    assert tables().filled(readme) == readme, "the records have changed: run `make tables`"
+
+
+def test_tables_are_made_of_records(tmp_path):
+    """Two folds of one set and one timing, and what has no record said to have none."""
+    empty = tables().filled("<!-- results -->\n<!-- /results -->\n<!-- speed -->\n<!-- /speed -->", tmp_path)
+    assert empty.count("No record yet") == 2
+    folder = tmp_path / "results"
+    folder.mkdir()
+    scores = [
+        Score("MUTAG", "RWK", 0, fold, score, round(10 * score), 90, 10, 0.665, {}, 0.9, 1.0, {"n_splits": 2}, {})
+        for fold, score in enumerate((0.8, 0.9))
+    ]
+    for score in scores:
+        append_record(folder / "MUTAG-RWK.jsonl", score)
+    timing = {
+        "datasets": [{"dataset": "MUTAG", "microseconds": {"rwk": 50.0, "POT": 500.0}, "faster than": {"POT": 10.0}}],
+        "made_with": {"cpu": "a CPU", "numpy": "2.0"},
+    }
+    (folder / "bench-cpu.json").write_text(json.dumps(timing))
+    assert re.search(r"\| MUTAG +\| 66\.5 +\| 1 × 2 +\| 85\.0 \(7\.1\) +\| 93\.6 ± 3\.7", tables().results(tmp_path))
+    assert "Not run yet: PTC_MR" in tables().results(tmp_path)
+    assert re.search(r"\| POT +\| 500 \(10\.0×\)", tables().speed(tmp_path))
 
 
 def test_site_builds_without_a_warning(tmp_path):

@@ -17,11 +17,14 @@ import pytest
 
 from gram_graphs import QUICK, SMALL, random_graphs
 from rwk import pairwise_discrepancy
+from rwk.gram.blocks import cut
 from rwk.gram.compute import GramProgress, compute_gram
 from rwk.gram.errors import GramError
-from rwk.gram.executors import Processes, TileJob, solve_tile, this_version
+from rwk.gram.executors import Processes, Threads, TileJob, solve_tile, this_version
+from rwk.gram.tiles import Tile, Tiling
 from rwk.parameters import Parameters
 from rwk.represent import represent
+from rwk.transport.problem import GraphMeasures
 
 GRAPHS = random_graphs(48)
 OTHER_VERSION = "import rwk; rwk.__version__ = '0.0.9'\n"
@@ -42,6 +45,44 @@ def gram(executor: Any, **options: Any) -> np.ndarray:
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_thread_count_agnostic(n_jobs: int, matrix: np.ndarray) -> None:
     np.testing.assert_array_equal(gram("threads", n_jobs=n_jobs), matrix)
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3])
+def test_tiles_at_once_agnostic(at_once: int, matrix: np.ndarray) -> None:
+    class Fixed(Threads):
+        def fitted(self, tiling: Any, budget: int) -> Threads:
+            return Threads(self.n_jobs, at_once=at_once)
+
+    np.testing.assert_array_equal(gram(Fixed(3)), matrix)
+
+
+@pytest.mark.parametrize(("memory", "at_once"), [(10**9, 3), (10**6, 1)])
+def test_threads_take_a_tile_each_while_memory_lasts(memory: int, at_once: int) -> None:
+    """Tiles of few pairs are one chunk each: with threads inside a tile only, one thread would solve them all."""
+    tiling = Tiling.of([GRAPHS.sizes], [list(range(6, 49, 6))])
+    measures, _ = represent(GRAPHS, Parameters(**QUICK))
+    blocks = [cut(measures, tiling.members(block)) for block in range(tiling.n_blocks)]
+    loaded: list[int] = []
+
+    def load(block: int) -> GraphMeasures:
+        loaded.append(block)
+        return blocks[block]
+
+    threads = Threads(3).fitted(tiling, memory)
+    job = TileJob.of(Parameters(**QUICK), "cpu")
+    diagonal = [tile for tile in tiling if tile.row == tile.column]  # one block each
+    running = threads.solve(job, diagonal, load, lambda pairs: None)
+    next(running)
+    assert at_once < len(loaded) <= 2 * at_once  # those that ran side by side, and as many as took their place
+    assert len(list(running)) == len(diagonal) - 1
+
+
+def test_an_error_in_one_tile_ends_the_run() -> None:
+    measures, _ = represent(GRAPHS, Parameters())
+    job = TileJob.of(Parameters(), "cpu")._replace(version=("0.0.9", 0))
+    tiles = [Tile(row, column, 48, 48, 1.0) for row in range(3) for column in range(row, 3)]
+    with pytest.raises(GramError, match="a worker has rwk"):
+        list(Threads(2, at_once=2).solve(job, tiles, lambda block: measures, lambda pairs: None))
 
 
 def test_processes_survive_the_loss_of_one(matrix: np.ndarray) -> None:

@@ -201,6 +201,7 @@ def browser(address):
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
     driver.get(address)
+    wait(lambda: driver.find_elements("css selector", "#terms .term"))  # the page is there, and the first pair solved
     yield driver
     driver.quit()
 

@@ -132,6 +132,22 @@ def test_progress_reaches_the_end() -> None:
     assert eta == pytest.approx(0.0, abs=1e-6)
 
 
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_pairs_under_way_are_counted_once(n_jobs: int) -> None:
+    """While tiles run their pairs are told as they are solved, and in the end none is counted twice."""
+    seen: list[tuple[int, int]] = []
+    graphs = random_graphs(70)
+    gram = compute_gram(
+        graphs,
+        memory="4MB",
+        report=lambda p: seen.append((p.pairs_done, p.pairs_under_way)),
+        **{**QUICK, "n_jobs": n_jobs, "laplacian_source": 0.3, "laplacian_target": 0.1},
+    )
+    assert seen[-1] == (gram.health.n_pairs, 0)
+    assert all(under_way >= 0 for _, under_way in seen)
+    assert max(under_way for _, under_way in seen) > 0
+
+
 # ---------------------------------------------------------------- memory
 
 
@@ -160,8 +176,9 @@ def test_the_budget_named_in_the_refusal_is_enough() -> None:
     assert 1 <= limits_within(parse_memory(named), sizes, load).graphs <= MOST_GRAPHS
 
 
+@pytest.mark.parametrize("n_jobs", [1, 4])
 @pytest.mark.parametrize(("memory", "whole"), [("3MB", False), ("12MB", True)])
-def test_memory_stays_within_the_budget(memory: str, whole: bool, tmp_path: Path) -> None:
+def test_memory_stays_within_the_budget(memory: str, whole: bool, n_jobs: int, tmp_path: Path) -> None:
     """While solving always; before, the graphs that set the scale (512 at most) have to be represented at once."""
     graphs = random_graphs(150, low=8, high=20)
     compute_gram(graphs[:4], store=tmp_path / "first", **QUICK)  # imports and compiled code are not the matter here
@@ -173,7 +190,7 @@ def test_memory_stays_within_the_budget(memory: str, whole: bool, tmp_path: Path
             before.append(tracemalloc.get_traced_memory()[1])
             tracemalloc.reset_peak()
 
-    compute_gram(graphs, store=tmp_path / "store", memory=memory, report=report, **QUICK)
+    compute_gram(graphs, store=tmp_path / "store", memory=memory, report=report, **{**QUICK, "n_jobs": n_jobs})
     solving = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert solving < parse_memory(memory)

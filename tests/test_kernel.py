@@ -22,7 +22,18 @@ from sklearn.svm import SVC
 import naive
 from asserts import assert_close, assert_terms_add_up, tolerance
 from generators import all_settings, cycle, dressed, graph_sets, graphs, laws, path, plain, star
-from rwk import Graph, GraphError, GraphSet, Parameters, RWKernel, align, pairwise_discrepancy
+from rwk import (
+    Graph,
+    GraphError,
+    GraphSet,
+    Parameters,
+    RWFeatures,
+    RWKernel,
+    align,
+    as_graphs,
+    nearest,
+    pairwise_discrepancy,
+)
 from rwk.parameters import VARIANTS
 
 GIVEN_SCALE = {"feature": 1.5, "neighbourhood": 0.5, "structure": 2.0, "hamming": 0.7, "attributes": 1.2}
@@ -342,3 +353,30 @@ def test_cross_matrices_have_the_shape_of_their_sets(some: list[Graph]) -> None:
     cross = pairwise_discrepancy(some, sample()[:3], backend="cpu")
     assert cross.shape == (len(some), 3)
     assert np.isfinite(cross).all()
+
+
+def test_labels_of_new_graphs_are_matched_by_name() -> None:
+    """A set counts its elements 0, 1, 2 and SMILES by atomic number; a nitrobenzene is one from wherever it comes."""
+    pytest.importorskip("rdkit", reason="SMILES are in the extra 'molecules'")
+    molecules = as_graphs(["c1ccccc1N(=O)=O", "c1ccccc1O", "CCCCCC", "c1ccccc1Br"])
+    numbers = {6: 0, 7: 1, 8: 2, 35: 3}
+    labels = np.array([numbers[label] for label in molecules.node_labels.tolist()])
+    names = {0: "C", 1: "N", 2: "O", 3: "Br"}
+    counted = replace(molecules, node_labels=labels, label_names=names)
+    kernel = RWKernel().fit(counted)
+    np.testing.assert_array_equal(kernel.transform(molecules), kernel.transform(counted))
+    np.testing.assert_array_equal(
+        nearest(molecules[0:1], kernel, k=4).values, nearest(counted[0:1], kernel, k=4).values
+    )
+    np.testing.assert_array_equal(pairwise_discrepancy(counted, molecules), pairwise_discrepancy(counted, counted))
+    assert align(counted[1], molecules[1]).value == align(counted[1], counted[1]).value
+    features = RWFeatures(n_landmarks=3).fit(counted)
+    assert (features.transform(molecules) != features.transform(counted)).nnz == 0
+
+
+def test_a_label_nobody_knows_is_like_no_other() -> None:
+    pytest.importorskip("rdkit", reason="SMILES are in the extra 'molecules'")
+    oxygen, sulphur = as_graphs(["CCO"]), as_graphs(["CCS"])
+    counted = replace(oxygen, node_labels=np.array([0, 0, 16]), label_names={0: "C", 16: "O"})  # 16 is sulphur's number
+    kernel = RWKernel(scale="none").fit(counted)
+    assert kernel.discrepancy(sulphur)[0, 0] > kernel.discrepancy(oxygen)[0, 0] + 0.01

@@ -6,8 +6,10 @@ import inspect
 from dataclasses import fields
 from typing import Any
 
+import networkx as nx
 import pytest
 
+import rwk
 from rwk import Parameters, RWKernel
 from rwk.parameters import VARIANTS, ParameterError
 
@@ -106,3 +108,24 @@ def test_variants() -> None:
     assert off("NoRegs") == regularisers | {"degree_weight"}
     assert off("RWK-LW") == {"beta_global"}
     assert off("RWK-GW") == {"beta_local"}
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "two", True])
+def test_no_number_of_threads(n_jobs: Any) -> None:
+    graphs = [nx.path_graph(3), nx.star_graph(3)]
+    for work in (
+        lambda: rwk.pairwise_discrepancy(graphs, n_jobs=n_jobs),
+        lambda: rwk.compute_gram(graphs, n_jobs=n_jobs),
+        lambda: rwk.RWKernel(n_jobs=n_jobs).fit(graphs),
+        lambda: rwk.RWFeatures(2, kernel=RWKernel(n_jobs=n_jobs)).fit(graphs),
+        lambda: rwk.nearest(graphs[0], graphs, k=1, n_jobs=n_jobs),
+    ):
+        with pytest.raises(ValueError, match=rf"n_jobs={n_jobs!r} is no number of threads: give 1 or more"):
+            work()
+
+
+def test_no_worker_processes() -> None:
+    from rwk.gram.executors import Processes
+
+    with pytest.raises(ValueError, match="n_jobs=0 is no number of threads"):
+        Processes(0)

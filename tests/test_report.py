@@ -101,6 +101,43 @@ def test_any_size_is_drawn_inside_the_frame(n):
         assert ((nodes[:, 0] > x0) & (nodes[:, 0] < x1) & (nodes[:, 1] > y0) & (nodes[:, 1] < y1)).all()
 
 
+@pytest.mark.parametrize("n", [10, 30, 100])
+def test_nodes_keep_clear_of_each_other(n):
+    """Nine dots in ten do not touch their nearest neighbour, in either graph, also where graphs fall apart."""
+    graphs = rwk.as_graphs([nx.random_geometric_graph(n, 1.6 / n**0.5, seed=seed) for seed in (1, 2)])
+    ax = plot_alignment(graphs[0], graphs[1], rwk.align(graphs[0], graphs[1]))
+    ax.figure.canvas.draw()
+    for dots in (c for c in ax.collections if c.get_gid() == "nodes"):
+        at = ax.transData.transform(dots.get_offsets()) * 72 / ax.figure.dpi  # points
+        apart = np.linalg.norm(at[:, None] - at[None, :], axis=2) + np.diag(np.full(n, np.inf))
+        assert np.quantile(apart.min(axis=1), 0.1) > dots.get_sizes()[0] ** 0.5
+
+
+@pytest.mark.parametrize("given", [None, "fixed limits", "shared"])
+def test_drawing_says_nothing(given, mutag, caplog):
+    from rwk.report import new_figure
+
+    axes = None if given is None else new_figure(8, 4).subplots(ncols=2, sharey=given == "shared")
+    if given == "fixed limits":
+        for ax in axes:
+            ax.set(xlim=(0, 1), ylim=(0, 1))
+    drawn = plot_alignment(mutag[0], mutag[1], rwk.align(mutag[0], mutag[1]), axes=axes)
+    drawn.figure.canvas.draw()
+    plot_map(np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0))), ax=drawn).figure.canvas.draw()
+    assert not caplog.records
+
+
+def test_every_plot_takes_axes():
+    import inspect
+
+    import rwk.report as report
+
+    plots = [getattr(report, name) for name in report.__all__ if name.startswith("plot_")]
+    assert len(plots) >= 12
+    for plot in plots:
+        assert {"ax", "axes"} & set(inspect.signature(plot).parameters), plot.__name__
+
+
 def test_weightless_nodes_are_drawn_without_lines():
     G = rwk.Graph(3, np.array([[0, 1], [1, 2]]), node_weights=np.array([1.0, 0.0, 1.0]))
     H = rwk.Graph(2, np.array([[0, 1]]), node_weights=np.ones(2))
@@ -140,6 +177,22 @@ def test_cards_say_what_the_record_holds(mutag):
     assert "RWKernel" in rwk.RWKernel(eta=2.0)._repr_html_()
 
 
+def test_cards_of_matrices_neighbours_and_runs(mutag, tmp_path):
+    gram = rwk.compute_gram(mutag[:12], max_iter=1)
+    assert "78" in gram._repr_html_()  # pairs
+    assert "not converged" in gram._repr_html_()
+    found = rwk.nearest(mutag[0], mutag[:12], k=3)
+    for index, value in zip(found.indices, found.values, strict=True):
+        assert f"graph {index}" in found._repr_html_()
+        assert f"{value:.4f}" in found._repr_html_()
+    assert "2" in rwk.nearest(mutag[:2], mutag[:12], k=3)._repr_html_()
+    graphs, _ = planted_motif(12, n_nodes=8)
+    folds = make_folds(graphs.targets, n_splits=3, n_repeats=1)
+    run = classify(graphs, {"default": Parameters()}, tmp_path, folds=folds, grid=Grid(eta=(1.0,), C=(1.0,)))
+    assert "accuracy" in run._repr_html_()
+    assert "one repeat" in run._repr_html_()
+
+
 def test_cards_escape_names():
     graphs = rwk.as_graphs([nx.path_graph(2)])
     named = rwk.GraphSet.from_graphs(list(graphs), name="<script>")
@@ -159,6 +212,26 @@ def test_molecules_have_even_bonds(mutag):
     places = molecule_layout(graph)
     lengths = np.linalg.norm(places[graph.edges[:, 0]] - places[graph.edges[:, 1]], axis=1)
     assert lengths.max() < 1.05 * lengths.min()
+
+
+def test_parts_do_not_overlap():
+    graphs = nx.disjoint_union_all([nx.cycle_graph(12), nx.path_graph(7), nx.complete_graph(4), nx.empty_graph(9)])
+    places = layout(rwk.as_graphs(graphs)[0])
+    boxes = [(places[a:b].min(axis=0), places[a:b].max(axis=0)) for a, b in ((0, 12), (12, 19), (19, 23), (23, 24))]
+    for i, (low, high) in enumerate(boxes):
+        for other_low, other_high in boxes[:i]:
+            assert (low > other_high).any() or (other_low > high).any()
+    wide, tall = np.ptp(places, axis=0)
+    assert 0.3 < wide / tall < 1.5  # nine single nodes are not a tail of nine rows
+
+
+def test_blurred_mass_leaves_a_layout_as_it_is():
+    """Where every node's mass goes everywhere, the second graph is only turned: it keeps its own layout."""
+    graph = rwk.as_graphs(nx.grid_2d_graph(4, 5))[0]
+    own = layout(graph)
+    drawn = matched_layout(graph, own, np.full((20, 20), 1 / 400))
+    apart = [np.linalg.norm(p[:, None] - p[None, :], axis=2) for p in (own, drawn)]
+    np.testing.assert_allclose(apart[0], apart[1], atol=0.15)
 
 
 def test_matched_layout_follows_the_coupling(mutag):
@@ -240,6 +313,22 @@ def test_accuracy_bars_are_the_records():
     heights = sorted(round(bar.get_height(), 6) for group in ax.containers for bar in getattr(group, "patches", []))
     assert heights == [67.0, 86.0, 88.0]
     assert any(list(line.get_ydata()) == [93.6] for line in ax.get_lines())
+
+
+def test_every_method_is_named_once_in_a_colour_of_its_own():
+    """Also methods that the first dataset has no record of; there is no gap where a method was not run."""
+    names = [f"method {i}" for i in range(12)]
+    scores = [
+        Score(data, name, 0, 0, 0.8, 8, 10, 10, 0.5, {}, 0.8, 1.0, {}, {})
+        for data, methods in (("A", names[:2]), ("B", names[1:]))
+        for name in methods
+    ]
+    ax = plot_accuracy(scores)
+    titles = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert sorted(titles) == sorted([*names, "majority class"])
+    assert len({tuple(patch.get_facecolor()) for patch in ax.patches}) == len(names)
+    centres = np.sort([patch.get_x() + patch.get_width() / 2 for patch in ax.patches])
+    assert np.sort(np.diff(centres))[-2] == pytest.approx(1.0)  # one gap, between the datasets
 
 
 def test_ablation_is_the_difference_in_points():
@@ -406,6 +495,19 @@ def test_explain_command_names_graphs_and_nodes(tmp_path):
     assert done.exit_code == 0, done.output
     assert "nodes that matter most" in done.output
     assert (tmp_path / "why.png").exists()
+
+
+def test_doctor_knows_the_extras():
+    import tomllib
+    from pathlib import Path
+
+    from rwk.doctor import EXTRAS
+
+    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
+    declared = project["optional-dependencies"]
+    assert set(EXTRAS) == set(declared) - {"all", "dev", "docs"}
+    for extra, (packages, _) in EXTRAS.items():
+        assert set(packages) == {re.split(r"[>=\[; ]", line)[0] for line in declared[extra]} - {"rwk"}
 
 
 def test_doctor_says_what_each_extra_adds(monkeypatch):

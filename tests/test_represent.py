@@ -223,6 +223,12 @@ def test_given_distances_are_the_structure() -> None:
     np.testing.assert_array_equal(found, [[0.0, 1.5, 4.0], [1.5, 0.0, 1.0], [4.0, 1.0, 0.0]])
 
 
+def test_negative_lengths_are_refused() -> None:
+    graph = Graph(3, np.array([[0, 1], [1, 2]]), edge_attributes=np.array([[1.0], [-2.5]]))
+    with pytest.raises(GraphError, match=r"the edge of nodes 1 and 2 has the length -2\.5; lengths.* 0 or more"):
+        represent(GraphSet.from_graphs([graph]), Parameters(structure="edge-distance"))
+
+
 def test_edge_distances_need_edge_attributes() -> None:
     with pytest.raises(GraphError, match="needs edge attributes"):
         represented([plain("path")], structure="edge-distance")

@@ -120,6 +120,35 @@ def test_damaged_measures_are_made_again(store: Path, matrix: np.ndarray) -> Non
     np.testing.assert_array_equal(gram.discrepancy(), matrix)
 
 
+def test_a_tile_without_its_health_is_computed_again(store: Path, finished: Path) -> None:
+    """Health is written before a tile; where it is gone, how the solving went would be told wrong."""
+    true = compute_gram(GRAPHS, store=finished, memory=SMALL, **QUICK).health
+    lost = sorted((store / "health-0").glob("*.*.*"))[1:4]
+    for file in lost:
+        file.unlink()
+    progress: list[GramProgress] = []
+    health = compute_gram(GRAPHS, store=store, memory=SMALL, report=progress.append, **QUICK).health
+    assert progress[-1].tiles_done == progress[-1].tiles_damaged == len(lost)
+    assert health[:3] == true[:3]
+
+
+@pytest.mark.parametrize("content", ["", "garbage", "{}", "another shape"])
+def test_damaged_metadata_is_said_and_heals(content: str, store: Path, matrix: np.ndarray) -> None:
+    file = store / "discrepancy-0" / "zarr.json"
+    if content == "another shape":
+        described = json.loads(file.read_text())
+        described["shape"] = [1, 1]
+        content = json.dumps(described)
+    file.write_text(content)
+    with pytest.raises(GramError, match=r"discrepancy-0/zarr\.json is damaged; remove that file and run again"):
+        compute_gram(GRAPHS, store=store, memory=SMALL, **QUICK)
+    file.unlink()
+    progress: list[GramProgress] = []
+    again = compute_gram(GRAPHS, store=store, memory=SMALL, report=progress.append, **QUICK)
+    assert progress[-1].tiles_done == 0
+    np.testing.assert_array_equal(again.discrepancy(), matrix)
+
+
 def test_any_budget_gives_the_same_bits(tmp_path: Path, matrix: np.ndarray) -> None:
     for memory in ("500kB", "1GB"):
         gram, _ = computed(GRAPHS, tmp_path / memory, memory=memory)

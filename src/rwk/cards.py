@@ -22,6 +22,15 @@ _BAR = (
 LARGEST = 60  # nodes of a coupling that is drawn
 
 
+def counted(n: int, what: str) -> str:
+    """A number of things in words.
+
+    >>> counted(1, "iteration"), counted(2, "iteration")
+    ('1 iteration', '2 iterations')
+    """
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
 def card(title: str, *parts: str) -> str:
     """A bordered box with a title and parts below it.
 
@@ -77,7 +86,7 @@ def solution_card(solution: Any) -> str:
     """A solved pair: the value, its terms as bars, the coupling as a picture."""
     n, m = solution.coupling.shape
     state = "converged" if solution.converged else "not converged"
-    solved = f"{solution.n_iter} iterations, gap {solution.gap:.2g}, {state}"
+    solved = f"{counted(solution.n_iter, 'iteration')}, gap {solution.gap:.2g}, {state}"
     terms = [(name.replace("_", " "), value) for name, value in solution.terms.items() if abs(value) > 5e-5]
     rows = [("nodes", f"{n} and {m}"), ("solved", solved)]
     return card(f"RW discrepancy {solution.value:.4f}", bars(terms), facts(rows), grid(solution.coupling))
@@ -98,3 +107,30 @@ def set_card(graphs: Any) -> str:
         shown = [f"{label} ({counts[label]})" for label in sorted(counts, key=str)[:12]]
         rows.append(("classes", ", ".join(shown) + (" ..." if len(counts) > 12 else "")))
     return card(graphs.name, facts(rows))
+
+
+def gram_card(gram: Any) -> str:
+    """A matrix of discrepancies: how much of it is there, and how the solving went."""
+    health = gram.health
+    rows = [("graphs", f"{len(gram):,}"), ("pairs solved", f"{health.n_pairs:,}")]
+    if gram.n_missing:
+        rows.append(("tiles missing", f"{gram.n_missing:,}; run it again to compute them"))
+    share = health.n_not_converged / max(health.n_pairs, 1)
+    rows.append(("not converged", f"{health.n_not_converged:,} ({share:.1%})"))
+    rows.append(("iterations", f"{health.mean_iterations:.1f} on average"))
+    return card("Gram matrix", facts(rows))
+
+
+def neighbours_card(found: Any) -> str:
+    """The nearest graphs with their discrepancies as bars, and what finding them took."""
+    solved = f"{found.n_solved:,} of {found.n_candidates:,} pairs solved"
+    if found.indices.ndim != 1:
+        rows = [("queries", f"{len(found.indices):,}"), ("neighbours each", f"{found.indices.shape[1]}")]
+        return card("Nearest graphs", facts([*rows, ("work", solved)]))
+    near = zip(found.indices.tolist(), found.values.tolist(), strict=True)
+    return card("Nearest graphs", bars((f"graph {i}", value) for i, value in near), facts([("work", solved)]))
+
+
+def run_card(run: Any) -> str:
+    """A run of cross-validation: the figures of its table, and where its record is."""
+    return card("Nested cross-validation", facts([*run.row().items(), ("record", str(run.folder))]))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.convert import as_graphs
+from rwk.convert.coding import in_codes_of
 from rwk.gram.matrix import cross_discrepancy, symmetric_discrepancy
 from rwk.graphs import GraphSet
 from rwk.parameters import Parameters
@@ -51,7 +52,7 @@ def pairwise_discrepancy(X: Any, Y: Any = None, *, tick: Ticker | None = None, *
     first = as_graphs(X)
     if Y is None:
         return symmetric_discrepancy(represent(first, settings)[0], settings, tick=tick)[0]
-    second = as_graphs(Y)
+    second = in_codes_of(as_graphs(Y), first.label_names)
     _, scale = represent(joined_graphs(first, second), settings)
     rows, columns = (represent(graphs, settings, scale=scale)[0] for graphs in (first, second))
     return cross_discrepancy(rows, columns, settings, tick=tick)[0]
@@ -83,4 +84,5 @@ def single_graph(graph: Any, which: str) -> GraphSet:
 
 
 def joined_graphs(first: GraphSet, second: GraphSet) -> GraphSet:
-    return GraphSet.from_graphs([*first, *second])
+    """Both as one set, the second's labels coded as the first's."""
+    return GraphSet.from_graphs([*first, *in_codes_of(second, first.label_names)])

@@ -22,8 +22,8 @@ EXTRAS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "plot": (("matplotlib",), "pictures and reports"),
     "molecules": (("rdkit",), "SMILES and molecule layouts"),
     "gpu": (("torch",), "the GPU backend"),
-    "distributed": (("zarr", "dask", "distributed"), "matrices on disk and clusters"),
-    "baselines": (("POT", "grakel", "torch_geometric"), "the exact direction, and methods to compare with"),
+    "distributed": (("zarr", "fsspec", "joblib", "dask", "distributed"), "matrices on disk and clusters"),
+    "baselines": (("POT", "grakel", "torch", "torch_geometric"), "the exact direction, and methods to compare with"),
     "explore": (("dash", "dash-cytoscape"), "the page to explore a set"),
 }
 
@@ -43,7 +43,7 @@ def doctor() -> list[Finding]:
         missing = [name for name, found in present.items() if not found]
         found = ", ".join(f"{name} {found}" for name, found in present.items() if found) or "not installed"
         advice = f"pip install 'rwk[{extra}]' adds {', '.join(missing)}: {purpose}" if missing else ""
-        findings.append(Finding(f"extra {extra}", found, advice))
+        findings.append(Finding(f"extra {extra}", f"{purpose}: {found}", advice))
     return findings
 
 

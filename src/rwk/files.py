@@ -36,6 +36,19 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
     return path
 
 
+def check_matrix_file(path: str | os.PathLike[str]) -> Path:
+    """The path, if it names a kind of file that a matrix is written to and can be written.
+
+    >>> check_matrix_file("K.txt")
+    Traceback (most recent call last):
+    rwk.files.OutputError: K.txt: a matrix is .npz (with parameters and targets) or a plain .npy; choose one of them
+    """
+    path = Path(path)
+    if path.suffix.lower() not in (".npz", ".npy") and not path.is_dir():
+        raise OutputError(f"{path}: a matrix is .npz (with parameters and targets) or a plain .npy; choose one of them")
+    return check_writable(path)
+
+
 def write_whole(path: str | os.PathLike[str], write: Callable[[Path], object]) -> Path:
     """Call `write` on a name beside `path` (same ending), then rename: nothing half-written is ever seen."""
     path = check_writable(path)
@@ -61,6 +74,8 @@ def save_gram(
 ) -> Path:
     """Write a Gram matrix as npz: kernel, discrepancy, targets, and parameters and version as text.
 
+    To a name that ends in .npy the discrepancies alone are written, as they are.
+
     >>> import tempfile
     >>> place = save_gram(tempfile.mkdtemp() + "/K.npz", np.zeros((2, 2)), Parameters())
     >>> sorted(np.load(place).files)
@@ -79,7 +94,10 @@ def save_gram(
 
     def write(beside: Path) -> None:
         with open(beside, "wb") as file:
-            np.savez_compressed(file, **arrays)
+            if Path(path).suffix.lower() == ".npy":
+                np.save(file, np.asarray(discrepancy))
+            else:
+                np.savez_compressed(file, **arrays)
 
     return write_whole(path, write)
 

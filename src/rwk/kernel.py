@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rwk.convert import as_graphs
+from rwk.convert.coding import in_codes_of
 from rwk.discrepancy import Matrix, aligned, joined_graphs, single_graph
 from rwk.gram.matrix import cross_discrepancy, self_discrepancy, symmetric_discrepancy
 from rwk.graphs import GraphError, GraphSet
@@ -114,7 +115,7 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         graphs = as_graphs(X)
         self.measures_, self.scale_ = represent(graphs, settings)
         self.n_graphs_ = len(graphs)
-        self._features = _node_features(graphs)
+        self._features, self._label_names = _node_features(graphs), graphs.label_names
         self._self_discrepancy: Matrix | None = None
         return self
 
@@ -135,7 +136,7 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return matrix
         if settings.debias and self._self_discrepancy is None:
             self._self_discrepancy = self_discrepancy(self.measures_, settings)
-        new = self._represent(X, settings)
+        new = self.measures_of(X)
         matrix, self.health_ = cross_discrepancy(
             new, self.measures_, settings, fitted_self=self._self_discrepancy, tick=tick
         )
@@ -146,18 +147,20 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "measures_")
         settings = self._settings()
         graphs = joined_graphs(single_graph(G, "the first"), single_graph(H, "the second"))
-        return aligned(self._represent(graphs, settings), settings, certify=certify, trace=trace)
+        return aligned(self.measures_of(graphs), settings, certify=certify, trace=trace)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """One column a fitted graph."""
         check_is_fitted(self, "measures_")
         return np.array([f"graph{i}" for i in range(self.n_graphs_)], dtype=object)
 
-    def _represent(self, X: Any, settings: Parameters) -> GraphMeasures:
-        graphs = as_graphs(X)
+    def measures_of(self, X: Any) -> GraphMeasures:
+        """What the solver is to know of new graphs: labels coded and costs scaled as those of the fitted ones."""
+        check_is_fitted(self, "measures_")
+        graphs = in_codes_of(as_graphs(X), self._label_names)
         if (has := _node_features(graphs)) != self._features:
             raise GraphError(f"the fitted graphs have {self._features} and these have {has}; give graphs of one kind")
-        return represent(graphs, settings, scale=self.scale_)[0]
+        return represent(graphs, self._settings(), scale=self.scale_)[0]
 
     def _settings(self) -> Parameters:
         return Parameters.of(self.get_params(deep=False))

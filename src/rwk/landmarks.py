@@ -33,7 +33,6 @@ from rwk.gram.matrix import column_discrepancy, self_discrepancy
 from rwk.graphs import FloatArray, IntArray
 from rwk.kernel import RWKernel
 from rwk.parameters import Parameters
-from rwk.represent import represent
 from rwk.transport.problem import GraphMeasures
 
 SELECTIONS: Final = ("k-means++", "leverage", "uniform")
@@ -93,13 +92,12 @@ class RWFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Features of graphs, one row each: one solve a landmark and graph."""
         check_is_fitted(self, "map_")
         graphs = as_graphs(X)
-        settings = Parameters.of(self.kernel_.get_params(deep=False))
         parts: list[Any] = []
         for start in range(0, len(graphs), ROWS_AT_ONCE):
             part = graphs[start : start + ROWS_AT_ONCE]
             features = self.kernel_.transform(part) @ self.map_
             if self.barycentres:
-                features = self._beside(features, represent(part, settings, scale=self.kernel_.scale_)[0])
+                features = self._beside(features, self.kernel_.measures_of(part))
             parts.append(features)
         return sparse.csr_matrix(sparse.vstack(parts)) if self.barycentres else np.concatenate(parts)
 

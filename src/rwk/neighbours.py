@@ -12,13 +12,13 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 
 from rwk.bounds import Signatures, lower_bounds, quadratic_bounds, signatures
+from rwk.cards import neighbours_card
 from rwk.convert import as_graphs
 from rwk.gram.blocks import cut
 from rwk.gram.matrix import self_discrepancy
 from rwk.graphs import FloatArray, IntArray
 from rwk.kernel import RWKernel
 from rwk.parameters import Parameters
-from rwk.represent import represent
 from rwk.transport.bounds import linear_bounds
 from rwk.transport.pairs import content_ranks, in_precision, joined, solve_pairs
 from rwk.transport.problem import GraphMeasures
@@ -38,6 +38,10 @@ class Neighbours(NamedTuple):
     @property
     def share_solved(self) -> float:
         return self.n_solved / self.n_candidates
+
+    def _repr_html_(self) -> str:
+        """The neighbours for a notebook."""
+        return neighbours_card(self)
 
 
 def nearest(query: Any, graphs: Any, k: int = 10, *, max_share: float | None = None, **parameters: Any) -> Neighbours:
@@ -65,8 +69,7 @@ def nearest(query: Any, graphs: Any, k: int = 10, *, max_share: float | None = N
     if max_share is not None and not 0 < max_share <= 1:
         raise ValueError(f"max_share={max_share} is outside its range: it must be greater than 0 and at most 1")
     most = kernel.n_graphs_ if max_share is None else max(k, round(max_share * kernel.n_graphs_))
-    measures, _ = represent(queries, settings, scale=kernel.scale_)
-    scan = _Scan.of(measures, kernel.measures_, settings)
+    scan = _Scan.of(kernel.measures_of(queries), kernel.measures_, settings)
     found = [scan.nearest(q, k, most) for q in range(len(queries))]
     indices, values = np.stack([one[0] for one in found]), np.stack([one[1] for one in found])
     if len(found) == 1:

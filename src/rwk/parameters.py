@@ -10,6 +10,7 @@ import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from numbers import Integral
 from typing import Any, Final, TypedDict
 
 from rwk.transport.problem import CostWeights, ScgOptions
@@ -156,6 +157,7 @@ class Parameters:
             value = getattr(settings, name)
             if not (name == "embedding_dim" and value is None):
                 _check_range(name, value, low=low, high=high, strict=strict, whole=whole)
+        check_jobs(settings.n_jobs)
         if settings.structure_metric == "hamming" and settings.embedding != "attention":
             raise ParameterError(
                 "structure_metric='hamming' needs embedding='attention': a heat signature is always positive, "
@@ -221,6 +223,17 @@ _RANGES: Final[dict[str, tuple[float, float, bool, bool]]] = {
     "tol": (0, math.inf, False, False),
     "eta": (0, math.inf, True, False),
 }
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """Refuse a number of threads that is none.
+
+    >>> check_jobs(-2), check_jobs(None)
+    (None, None)
+    """
+    whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not whole or n_jobs == 0):
+        raise ParameterError(f"n_jobs={n_jobs!r} is no number of threads: give 1 or more, -1 for all cores, or None")
 
 
 def _nearest(name: str, known: tuple[str, ...] | list[str]) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk import __version__
+from rwk.cards import run_card
 from rwk.datasets import dataset_statistics
 from rwk.experiment import Experiment, Folds, Grid, nested_cv
 from rwk.files import save_gram, write_json
@@ -42,13 +43,17 @@ class Run:
     matrices: Mapping[str, NDArray[np.float64]]
     folder: Path
 
+    def _repr_html_(self) -> str:
+        """The run for a notebook."""
+        return run_card(self)
+
     def row(self) -> dict[str, str]:
         """The run in one row of a table."""
         found = self.experiment
         return {
             "dataset": found.dataset,
             "accuracy %": f"{100 * found.mean:.1f}",
-            "± repeats": f"{100 * found.std_repeats:.1f}",
+            "± repeats": f"{100 * found.std_repeats:.1f}" if found.n_repeats > 1 else "one repeat",
             "± folds": f"{100 * found.std_folds:.1f}",
             "majority %": f"{100 * found.majority:.1f}",
             "pairs": f"{self.health.n_pairs:,}",

@@ -24,7 +24,15 @@ def structure_cost(
             return 0.5 * (graph.node_distances + graph.node_distances.T)
         if graph.n_edges and graph.edge_attributes is None:
             raise GraphError("structure='edge-distance' needs edge attributes, the first being the distance")
-        return path_lengths(graph, None if graph.edge_attributes is None else graph.edge_attributes[:, 0])
+        lengths = None if graph.edge_attributes is None else graph.edge_attributes[:, 0]
+        if lengths is not None and (lengths < 0).any():
+            worst = int(lengths.argmin())
+            a, b = graph.edges[worst]
+            raise GraphError(
+                f"structure='edge-distance': the edge of nodes {a} and {b} has the length {lengths[worst]:g}; lengths, "
+                "the first edge attribute, must be 0 or more"
+            )
+        return path_lengths(graph, lengths)
     if kind == "adjacency":
         return np.asarray(graph.adjacency().toarray(), np.float64)
     if kind == "laplacian":

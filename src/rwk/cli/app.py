@@ -99,10 +99,11 @@ def align(
     output: Annotated[Path, typer.Option("--output", "-o", help="Picture to write.")] = Path("alignment.png"),
 ) -> None:
     """Align two graphs of a set, print what the alignment costs and draw it."""
-    from rwk.files import check_writable
+    from rwk.cards import counted
     from rwk.kernel import RWKernel
+    from rwk.report.palette import check_picture
 
-    check_writable(output)
+    check_picture(output)
     graphs = load_graphs(data)
     first, second = graphs[i], graphs[j]
     solution = RWKernel(**parameters.asdict()).fit(graphs).align(first, second)
@@ -110,7 +111,7 @@ def align(
     title = f"{graphs.name}: graph {i} and graph {j}"
     console.print(figures_of(title, {name: f"{term:.6f}" for name, term in terms.items()}))
     state = "converged" if solution.converged else "not converged"
-    console.print(f"{solution.n_iter} iterations, gap {solution.gap:.2g}, {state}", highlight=False)
+    console.print(f"{counted(solution.n_iter, 'iteration')}, gap {solution.gap:.2g}, {state}", highlight=False)
     _draw_alignment(output, first, second, solution, title)
 
 

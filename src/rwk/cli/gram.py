@@ -17,7 +17,9 @@ Store = Annotated[
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with an existing store.", rich_help_panel=KEEPING)]
 Extend = Annotated[bool, typer.Option("--extend", help="Add new graphs to a store.", rich_help_panel=KEEPING)]
-Memory = Annotated[str, typer.Option(help="Memory for tiles in work.", rich_help_panel=KEEPING)]
+Memory = Annotated[
+    str | None, typer.Option(help="Memory for tiles in work, such as 500MB; 2GB if not given.", rich_help_panel=KEEPING)
+]
 Dask = Annotated[str | None, typer.Option(help="A Dask scheduler's address, or local:N.", rich_help_panel=KEEPING)]
 Processes = Annotated[int | None, typer.Option(help="Worker processes.", min=1, rich_help_panel=KEEPING)]
 Part = Annotated[str | None, typer.Option(help="k/n: this job's part of the tiles.", rich_help_panel=KEEPING)]
@@ -28,34 +30,34 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what it would take,
 def gram(
     data: Data,
     parameters: Parameters,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="npz file to write.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write, .npz or .npy.")] = None,
     store: Store = None,
     resume: Resume = False,
     extend: Extend = False,
-    memory: Memory = "2GB",
+    memory: Memory = None,
     dask: Dask = None,
     processes: Processes = None,
     part: Part = None,
     dry_run: DryRun = False,
 ) -> None:
     """Compute the Gram matrix of a set of graphs, and save it with its parameters, targets and version."""
-    tiled = store is not None or dask is not None or processes is not None or part is not None
+    tiled = resume or extend or any(given is not None for given in (store, memory, dask, processes, part))
     if not tiled and not dry_run:
         _in_memory(data, parameters, output or Path("gram.npz"))
         return
     from rwk.gram.commands import GramOptions, dry_run_gram, run_gram
 
-    options = GramOptions(store, resume, extend, memory, dask, processes, part, output)
+    options = GramOptions(store, resume, extend, memory or "2GB", dask, processes, part, output)
     run = dry_run_gram if dry_run else run_gram
     raise typer.Exit(run(data, options, parameters.asdict(), console))
 
 
 def _in_memory(data: str, parameters: Parameters, output: Path) -> None:
-    from rwk.files import check_writable, save_gram
+    from rwk.files import check_matrix_file, save_gram
     from rwk.gram import symmetric_discrepancy
     from rwk.represent import represent
 
-    check_writable(output)
+    check_matrix_file(output)
     graphs = load_graphs(data)
     n_pairs = len(graphs) * (len(graphs) + 1) // 2
     measures, _ = represent(graphs, parameters)

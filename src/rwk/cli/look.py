@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 
 from rwk.cli.options import with_parameters
-from rwk.cli.screen import console, errors, figures_of, load_graphs
+from rwk.cli.screen import Data, console, errors, figures_of, load_graphs
 from rwk.parameters import Parameters
 
-Data = Annotated[str, typer.Argument(help="A dataset's name, or a path: TU folder or zip, GraphML, GML, GEXF.")]
 Graphs = Annotated[str | None, typer.Option("--data", help="The run's graphs, where their name does not find them.")]
 
 

@@ -17,7 +17,24 @@ if TYPE_CHECKING:
     from rwk.transport.chunks import Ticker
     from rwk.transport.problem import GraphMeasures
 
-Data = Annotated[str, typer.Argument(help="A dataset's name, or a path: TU folder or zip, GraphML, GML, GEXF.")]
+
+def known_names(incomplete: str) -> list[str]:
+    """Names of datasets that begin so, for the shell to complete; nothing else makes it offer files.
+
+    >>> known_names("COX")
+    ['COX2', 'COX2_MD']
+    """
+    from rwk.datasets.catalogue import CHECKSUMS
+
+    return [name for name in CHECKSUMS if name.lower().startswith(incomplete.lower())]
+
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        help="A dataset's name, or a path: TU folder or zip, GraphML, GML, GEXF.", autocompletion=known_names
+    ),
+]
 
 console = Console()
 errors = Console(stderr=True, highlight=False)

@@ -4,6 +4,7 @@
     networks  networkx, igraph            arrays     adjacency matrices, with labels or attributes
     pyg       PyTorch Geometric           grakel     GraKeL's tuples
     molecules RDKit, SMILES               files      GraphML, GML, GEXF
+    coding    one code for one label, wherever graphs come from
 
 Libraries are recognised by the name of the package an object comes from, so none is imported to find out.
 """

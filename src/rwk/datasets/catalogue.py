@@ -44,6 +44,8 @@ KNOWN = {plain(name): name for name in CHECKSUMS}
 ELEMENTS = {
     "MUTAG": "C N O F I Cl Br",
     "PTC_MR": "In P O N Na C Cl S Br F K Cu Zn I Ba Sn Pb Ca",
+    "COX2_MD": "C N F S O Cl Br",
+    "BZR_MD": "C N O F Cl S P Br",
 }
 
 

@@ -10,6 +10,7 @@ import threading
 import webbrowser
 from typing import TYPE_CHECKING, Any, Final
 
+from rwk.cards import counted
 from rwk.explore.drawings import map_figure, pair_elements, term_rows
 from rwk.explore.page import neighbour_items, page, term_bars
 from rwk.explore.state import Explorer, Settings
@@ -172,15 +173,18 @@ def _draw(app: Any, explorer: Explorer) -> None:
         local, whole, entropy, hops = (float(value) for value in sliders)
         settings = Settings(local, whole, 10.0**entropy, int(hops))
         solved = explorer.solve(chosen["a"], chosen["b"], settings)
-        first, second = (f"{explorer.name(chosen[side])} ({explorer.target(chosen[side])})" for side in "ab")
+        first, second = (explorer.title(chosen[side]) for side in "ab")
         state = "converged" if solved.solution.converged else "not converged"
-        timing = f"{solved.solution.n_iter} iterations, {state}, {solved.milliseconds:.0f} ms"
+        timing = f"{counted(solved.solution.n_iter, 'iteration')}, {state}, {solved.milliseconds:.0f} ms"
         shown = (f"{local:.2f}", f"{whole:.2f}", f"{settings.entropy:.3f}", f"{settings.hops}")
         terms = term_bars(solved, term_rows(solved))
         # another pair is brought into view; while sliders move, the user's zoom stays
         another = ctx.triggered_id in (None, "chosen")
+        room = 26 if max(solved.solution.coupling.shape) > 12 else 70  # else two atoms would fill the page
         view = (
-            {"name": "preset", "fit": True, "padding": 26, "pair": [chosen["a"], chosen["b"]]} if another else no_update
+            {"name": "preset", "fit": True, "padding": room, "pair": [chosen["a"], chosen["b"]]}
+            if another
+            else no_update
         )
         return pair_elements(solved), view, f"{first} and {second}", terms, timing, *shown
 

@@ -115,6 +115,11 @@ class Explorer:
             return "-"
         return str(self.graphs.targets[int(key)])
 
+    def title(self, key: str) -> str:
+        """A graph's name, with its class where it has one."""
+        target = self.target(key)
+        return self.name(key) if target == "-" else f"{self.name(key)} ({target})"
+
     def add(self, name: str, graph: Graph) -> str:
         """Keep an uploaded graph for a while; returns its key."""
         fitted = fitted_to(graph, self.graphs)

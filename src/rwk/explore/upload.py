@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import io
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.parsers import expat
 
-import numpy as np
-
-from rwk.graphs import Graph, GraphError
-
-if TYPE_CHECKING:
-    from rwk.graphs import GraphSet
+from rwk.convert.coding import in_codes_of
+from rwk.graphs import Graph, GraphError, GraphSet
 
 MAX_BYTES = 1_000_000
 MAX_NODES = 500
@@ -73,7 +69,7 @@ def fitted_to(graph: Graph, graphs: GraphSet) -> Graph:
     """The graph with labels coded as in a set and nothing the set has not, or one sentence on what is missing.
 
     >>> from rwk.convert import as_graphs
-    >>> as_set = as_graphs([(np.ones((2, 2)) - np.eye(2), ["C", "O"])])
+    >>> as_set = as_graphs([([[0, 1], [1, 0]], ["C", "O"])])
     >>> fitted_to(parse_smiles("O"), as_set).node_labels.tolist() == [as_set.node_labels[1]]
     True
     """
@@ -81,7 +77,8 @@ def fitted_to(graph: Graph, graphs: GraphSet) -> Graph:
     if graphs.node_labels is not None:
         if graph.node_labels is None:
             raise GraphError(f"the graphs of {graphs.name} have node labels, and yours has none; label its nodes")
-        labels, names = _coded_as(graph, graphs)
+        coded = in_codes_of(GraphSet.from_graphs([graph]), graphs.label_names)
+        labels, names = coded.node_labels, {**names, **(coded.label_names or {})}
     attributes = None
     if graphs.node_attributes is not None:
         width = graphs.node_attributes.shape[1]
@@ -96,20 +93,6 @@ def fitted_to(graph: Graph, graphs: GraphSet) -> Graph:
         edge_weights=graph.edge_weights,
         label_names=names or None,
     )
-
-
-def _coded_as(graph: Graph, graphs: GraphSet) -> tuple[Any, dict[int, str]]:
-    """Labels with a name take the set's code of that name; a name the set has not gets a code nobody uses."""
-    names = dict(graphs.label_names or {})
-    if graph.node_labels is None or not names or not graph.label_names:
-        return graph.node_labels, names
-    codes = {name: code for code, name in names.items()}
-    given = [graph.label_names.get(int(label), str(label)) for label in graph.node_labels]
-    for name in given:
-        if name not in codes:
-            codes[name] = max(codes.values()) + 1
-            names[codes[name]] = name
-    return np.array([codes[name] for name in given], dtype=np.int64), names
 
 
 def _from_graphml(name: str, content: bytes) -> Graph:

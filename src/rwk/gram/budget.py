@@ -82,6 +82,17 @@ def check_fits(tiling: Tiling, budget: int, load: Workload) -> None:
         )
 
 
+def tiles_at_once(tiling: Tiling, budget: int, threads: int) -> int:
+    """How many tiles may be in work inside the budget, one a thread at most.
+
+    >>> tiling = Tiling.of([np.array([5, 3, 4])], [[2, 3]])
+    >>> tiles_at_once(tiling, 10**9, threads=8), tiles_at_once(tiling, 10**5, threads=8)
+    (8, 1)
+    """
+    free = budget - _solving(tiling.sizes, Workload(1, threads))
+    return max(1, min(threads, int(free / largest_tile_bytes(tiling))))
+
+
 def largest_tile_bytes(tiling: Tiling) -> float:
     """Bytes of the tile that takes most."""
     counts = np.diff(tiling.bounds).astype(np.float64)

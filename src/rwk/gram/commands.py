@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from rwk.files import check_writable, save_gram
+from rwk.files import check_matrix_file, save_gram
 from rwk.gram.budget import spell
 from rwk.gram.compute import GramProgress, compute_gram
 from rwk.gram.errors import GramError
@@ -51,13 +51,16 @@ class GramOptions:
 
 def run_gram(data: str, options: GramOptions, parameters: Mapping[str, Any], console: Console) -> int:
     """`rwk gram DATA --store DIR --resume`: compute what is missing, with progress, rate and time to go."""
-    graphs = _load(data)
     if options.store is None and options.output is None:
         raise GramError("nowhere to put the matrix; give --store DIR, or --output FILE for a matrix that fits memory")
     if options.part is not None and options.store is None:
         raise GramError("--part needs --store: the parts meet there")
+    for name in ("resume", "extend"):
+        if getattr(options, name) and options.store is None:
+            raise GramError(f"--{name} needs --store: that is where finished tiles are")
     if options.output is not None:
-        check_writable(options.output)
+        check_matrix_file(options.output)
+    graphs = _load(data)
     with _executor(options) as executor, _progress(console, str(data)) as report:
         try:
             gram = compute_gram(
@@ -124,7 +127,7 @@ def run_query(data: str, graph: str, k: int, parameters: Mapping[str, Any], cons
 
 
 def _write(gram: Gram, graphs: GraphSet, output: str | os.PathLike[str], settings: Parameters) -> None:
-    if Path(output).suffix == ".npy":
+    if Path(output).suffix.lower() == ".npy":
         gram.memmap(output)
     else:
         save_gram(output, gram.discrepancy(), settings, targets=graphs.targets, name=graphs.name)

@@ -11,7 +11,7 @@ from typing import Any
 from rwk.convert import as_graphs
 from rwk.gram.budget import parse_memory
 from rwk.gram.errors import GramError, NoRoomError
-from rwk.gram.executors import Executor, TileJob, as_executor
+from rwk.gram.executors import Executor, Threads, TileJob, as_executor
 from rwk.gram.opening import EXISTING, Existing, Request, in_memory, open_store
 from rwk.gram.places import Place, place_at
 from rwk.gram.reading import Gram
@@ -92,6 +92,8 @@ def compute_gram(
         kept = in_memory(request, find_backend())
     else:
         kept = open_store(place_at(store), request, existing, find_backend)
+    if isinstance(workers, Threads):
+        workers = workers.fitted(kept.tiling, request.budget)
     tiles = [tile for number, tile in enumerate(kept.tiling) if number % share[1] == share[0]]
     _solve_missing(kept, tiles, TileJob.of(settings, kept.backend), workers, report or (lambda progress: None))
     return Gram(kept, settings, request.budget)
@@ -129,7 +131,8 @@ def _solve_missing(
     def say(pairs: int) -> None:
         progress.pairs_under_way += pairs
         progress.seconds = time.perf_counter() - start
-        report(progress)
+        if pairs >= 0:  # else a tile has landed, which is about to be counted as a whole
+            report(progress)
 
     def still_missing() -> Iterator[Tile]:
         for tile in _turned(missing):
@@ -146,7 +149,6 @@ def _solve_missing(
             progress.tiles_done += 1
             progress.pairs_done += tile.n_pairs
             progress.cost_done += tile.cost
-            progress.pairs_under_way = 0
             say(0)
     except NoRoomError as error:
         n_kept = progress.tiles_found + progress.tiles_done

@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from rwk.convert import as_graphs
-from rwk.gram.budget import Workload, largest_tile_bytes, limits_within, parse_memory
-from rwk.gram.executors import TileJob, as_executor
+from rwk.gram.budget import largest_tile_bytes, limits_within, parse_memory
+from rwk.gram.executors import Threads, TileJob, as_executor
 from rwk.gram.tiles import Tiling, block_ends, measure_bytes, pair_cost
 from rwk.graphs import GraphSet, IntArray
 from rwk.parameters import Parameters
@@ -64,14 +64,16 @@ def estimate_gram(graphs: Any, *, memory: str | int = "2GB", executor: Any = Non
     tiling = Tiling.of([sizes], [block_ends(sizes, limits_within(parse_memory(memory), sizes, workers.load))])
     n_pairs = len(given) * (len(given) + 1) // 2
     seconds_per_pair, sampled = _measure(given, settings, TileJob.of(settings, backend))
-    load: Workload = workers.load
+    at_once = workers.load.tiles
+    if isinstance(workers, Threads):
+        at_once = workers.fitted(tiling, parse_memory(memory)).at_once
     return GramEstimate(
         n_graphs=len(given),
         n_pairs=n_pairs,
         n_tiles=tiling.n_blocks * (tiling.n_blocks + 1) // 2,
         core_seconds=seconds_per_pair * n_pairs,
         n_workers=workers.n_workers,
-        tile_bytes=load.tiles * largest_tile_bytes(tiling),
+        tile_bytes=at_once * largest_tile_bytes(tiling),
         matrix_bytes=8 * len(given) ** 2,
         store_bytes=8 * n_pairs + int(measure_bytes(sizes).sum()),
         sampled_pairs=sampled,

@@ -8,23 +8,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import chain, islice
+from queue import SimpleQueue
+from threading import Event
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
 import rwk
-from rwk.gram.budget import Workload
+from rwk.gram.budget import Workload, tiles_at_once
 from rwk.gram.errors import GramError
 from rwk.gram.store import TileValues
-from rwk.gram.tiles import Tile
+from rwk.gram.tiles import Tile, Tiling
 from rwk.parameters import Parameters
-from rwk.transport.chunks import Ticker, thread_count
+from rwk.transport.chunks import Ticker, one_blas_thread, thread_count
 from rwk.transport.pairs import device_present, in_precision, joined, solve_pairs
 from rwk.transport.problem import SOLVER_VERSION, CostWeights, GraphMeasures, ScgOptions
 
 Solved = tuple[Tile, TileValues]
 LoadBlock = Callable[[int], GraphMeasures]
+TICK_EVERY: Final = 0.2  # seconds, at most, between two looks at what threads have solved
 LOSSES_IN_A_ROW: Final = 3  # worker pools that may break without finishing a tile between
 
 
@@ -133,10 +137,11 @@ def solve_tile_alone(job: TileJob, rows: GraphMeasures, columns: GraphMeasures |
 
 
 class Threads:
-    """Threads of this process, all on one tile after the other."""
+    """Threads of this process: a tile each while memory lasts, else several on a tile. A GPU has one tile at a time."""
 
-    def __init__(self, n_jobs: int | None = None) -> None:
+    def __init__(self, n_jobs: int | None = None, *, at_once: int = 1) -> None:
         self.n_jobs = n_jobs
+        self.at_once = at_once
 
     @property
     def n_workers(self) -> int:
@@ -144,18 +149,75 @@ class Threads:
 
     @property
     def load(self) -> Workload:
+        """One tile at the least; how many more there is room for is known when there are tiles."""
         return Workload(tiles=1, threads=thread_count(self.n_jobs))
+
+    def fitted(self, tiling: Tiling, budget: int) -> Threads:
+        """The same threads, on as many of these tiles at once as the budget has room for."""
+        return Threads(self.n_jobs, at_once=tiles_at_once(tiling, budget, self.n_workers))
 
     def find_backend(self) -> str:
         return "gpu" if device_present() else "cpu"
 
     def solve(self, job: TileJob, tiles: Iterable[Tile], load_block: LoadBlock, tick: Ticker) -> Iterator[Solved]:
-        held: dict[int, GraphMeasures] = {}
-        for tile in tiles:
-            wanted = {tile.row, tile.column}
-            held = {b: held[b] if b in held else load_block(b) for b in sorted(wanted)}
-            columns = None if tile.row == tile.column else held[tile.column]
-            yield tile, solve_tile(job, held[tile.row], columns, n_jobs=self.n_jobs, tick=tick)
+        at_once = 1 if job.backend == "gpu" else min(self.at_once, self.n_workers)
+        coming, running, heard = iter(tiles), dict[Future[TileValues], _Running](), SimpleQueue[Callable[[], None]]()
+        stopped = Event()
+
+        def start(tile: Tile) -> None:
+            blocks = {b: load_block(b) for b in sorted({tile.row, tile.column})}
+            mine = _Running(tile, heard, tick, stopped)
+            columns = None if tile.row == tile.column else blocks[tile.column]
+            n_jobs = max(1, self.n_workers // at_once)
+            future = pool.submit(solve_tile, job, blocks[tile.row], columns, n_jobs=n_jobs, tick=mine.solved)
+            running[future] = mine
+
+        # pinned around all tiles: their own pinning would be undone by whichever ends first
+        with one_blas_thread(), ThreadPoolExecutor(at_once) as pool:
+            try:
+                while True:
+                    for tile in islice(coming, at_once - len(running)):
+                        start(tile)
+                    if not running:
+                        return
+                    landed = wait(running, timeout=TICK_EVERY, return_when=FIRST_COMPLETED).done
+                    while not heard.empty():
+                        heard.get()()
+                    done = [(running.pop(future), future) for future in landed]
+                    for tile in islice(coming, at_once - len(running)):  # before the writing, which takes its time
+                        start(tile)
+                    for mine, future in done:
+                        yield mine.tile, mine.landed(future.result())
+            finally:  # after an interrupt a running tile ends with the chunk it is at, and is dropped
+                stopped.set()
+                pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Running:
+    """A tile in work. What it has solved is told in the thread that consumes, and taken back when the tile lands."""
+
+    def __init__(self, tile: Tile, heard: SimpleQueue[Callable[[], None]], tick: Ticker, stopped: Event) -> None:
+        self.tile = tile
+        self._heard, self._tick, self._stopped = heard, tick, stopped
+        self._told = 0
+
+    def solved(self, pairs: int) -> None:
+        """Called by the thread that solves, after every chunk of pairs."""
+        if self._stopped.is_set():
+            raise _DroppedError
+        self._heard.put(lambda: self._tell(pairs))
+
+    def landed(self, solved: TileValues) -> TileValues:
+        self._tell(-self._told)
+        return solved
+
+    def _tell(self, pairs: int) -> None:
+        self._told += pairs
+        self._tick(pairs)
+
+
+class _DroppedError(Exception):
+    """Ends a tile nobody waits for any more."""
 
 
 class Processes:

@@ -52,6 +52,8 @@ def place_at(where: str | os.PathLike[str] | Place) -> Place:
     if not isinstance(where, str | os.PathLike):
         return where
     text = os.fspath(where)
+    if not text.strip():
+        raise GramError("the store has no name; give a folder or an address")
     if text.startswith("file://"):
         return LocalPlace(text.removeprefix("file://"))
     return RemotePlace(text) if "://" in text or "::" in text else LocalPlace(text)

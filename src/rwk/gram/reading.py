@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from rwk.cards import gram_card
 from rwk.gram.budget import spell
 from rwk.gram.errors import GramError, told
 from rwk.gram.matrix import GramHealth
@@ -56,6 +57,10 @@ class Gram:
 
     def __len__(self) -> int:
         return len(self._block_of)
+
+    def _repr_html_(self) -> str:
+        """The matrix for a notebook."""
+        return gram_card(self)
 
     def __repr__(self) -> str:
         missing = self.n_missing

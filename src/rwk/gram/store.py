@@ -100,11 +100,16 @@ class GramStore:
         """Which of these tiles are there and whole, and which are there and damaged."""
         done = self.done()
         damaged: Keys = set()
+        healths = [np.asarray(array[:]) for array in self._health] if done else []
         for tile in tiles:
             if (tile.row, tile.column) in done:
+                segment = self.tiling.segment_of(tile.column)
+                health = healths[segment][tile.row, tile.column - int(self.tiling.starts[segment])]
                 try:
                     self.read(tile.row, tile.column)
                 except DamagedTileError:
+                    damaged.add((tile.row, tile.column))
+                if np.isnan(health).any():  # it is written before the tile, so somebody took it away
                     damaged.add((tile.row, tile.column))
         return done - damaged, damaged
 
@@ -168,9 +173,16 @@ class GramStore:
             shape = rows * chunks[0], columns * chunks[1]
         with told(self.name):
             try:
-                return zarr.open_array(self._zarr_store, path=path, mode="r+")
+                found = zarr.open_array(self._zarr_store, path=path, mode="r+")
+                if (found.shape, found.chunks) == (shape, chunks):
+                    return found
+                raise ValueError("of another shape")
             except FileNotFoundError:
                 pass
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise GramError(
+                    f"{self.name}: {path}/zarr.json is damaged; remove that file and run again, the tiles stay"
+                ) from error
             try:
                 return zarr.create_array(
                     self._zarr_store,

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rwk.cards import counted
 from rwk.graphs import FloatArray, Graph
 from rwk.report.drawing import draw_graph, frame, label_fills, node_fills
-from rwk.report.layout import layout, matched_layout
+from rwk.report.layout import is_molecule, layout, matched_layout
 from rwk.report.palette import FAINT, INK, LINK, MUTED, TERMS, WARN, headline, new_axes
 
 if TYPE_CHECKING:
@@ -41,12 +42,15 @@ def plot_alignment(
     'a path with itself\\n'
     """
     if axes is None:
-        axes = new_axes(8.6, 4.8, ncols=2, width_ratios=(3.4, 1))
+        larger = float(np.clip(max(G.n_nodes, H.n_nodes) / 50, 1.0, 1.5))
+        axes = new_axes(8.6 * larger, 4.8 * larger, ncols=2, width_ratios=(3.4, 1))
     ax, beside = _both(axes)
     shown = plot_coupling(G, H, solution, ax=ax, highlight=highlight)[1]
     state = "converged" if solution.converged else "not converged"
     left_out = "" if shown > 0.995 else f" · lines carry {shown:.0%} of the mass"
-    headline(ax, title or f"{G.n_nodes} and {H.n_nodes} nodes", f"{solution.n_iter} iterations, {state}{left_out}")
+    headline(
+        ax, title or f"{G.n_nodes} and {H.n_nodes} nodes", f"{counted(solution.n_iter, 'iteration')}, {state}{left_out}"
+    )
     _draw_key(ax, G, H, solution.paid is not None)
     plot_terms(solution, ax=beside)
     return ax
@@ -65,12 +69,12 @@ def plot_coupling(
     """
     ax = new_axes(6.4, 4.4) if ax is None else ax
     source, target = _placed(G, H, solution)
+    frame(ax, np.concatenate([source.places, target.places]))
     shown = _draw_lines(ax, source, target, np.asarray(solution.coupling))
     fills, top = label_fills(G, H), _most_paid(source, target)
     for side, marked in zip((source, target), highlight or ((), ()), strict=True):
         colours = node_fills(side.graph, fills)
         draw_graph(ax, side.graph, side.places, colours=colours, levels=_levels(side, top), marked=marked)
-    frame(ax, np.concatenate([source.places, target.places]))
     return ax, shown
 
 
@@ -90,7 +94,7 @@ def plot_terms(solution: PairSolution, *, ax: Any = None) -> Any:
     if abs(rest) > 5e-4:
         large.append(("other terms", "#9aa5b1", rest))
     names, colours, values = zip(*large, strict=True) if large else ((), (), ())
-    heights = np.arange(len(names))[::-1]
+    heights = max(len(names), 5) - 1 - np.arange(len(names))
     ax.barh(heights, values, color=colours, height=0.42)
     for y, name, value in zip(heights, names, values, strict=True):
         ax.annotate(name, (0, y + 0.29), (0, 1), textcoords="offset points", fontsize=8, color=INK, va="bottom")
@@ -124,7 +128,10 @@ def _placed(G: Graph, H: Graph, solution: PairSolution) -> tuple[_Side, _Side]:
     full[np.ix_(rows, columns)] += coupling
     first = layout(G)
     second = matched_layout(H, first, full)
-    gap = max(2.6, 0.34 * max(np.ptp(first[:, 1]), np.ptp(second[:, 1])))
+    tall, other = (max(float(np.ptp(places[:, 1])), 1.0) for places in (first, second))
+    if not (is_molecule(G) and is_molecule(H)):  # lengths mean nothing there: both may fill the picture
+        second = second * np.clip(tall / other, 0.7, 1.4)
+    gap = max(2.6, 0.3 * max(tall, float(np.ptp(second[:, 1]))))
     second = second - second.mean(axis=0)
     second[:, 1] += first[:, 1].mean()
     second[:, 0] += first[:, 0].max() + gap - second[:, 0].min()

@@ -59,16 +59,17 @@ def explain_graph(
     import numpy as np
 
     from rwk.explain import explain
-    from rwk.files import check_writable, write_whole
+    from rwk.files import write_whole
     from rwk.graphs import GraphError
     from rwk.kernel import RWKernel
     from rwk.report.explained import plot_explanation
+    from rwk.report.palette import check_picture
     from rwk.svm import IndefiniteSVC
 
     if graphs.targets is None:
         raise GraphError(f"{graphs.name} has no class labels, so there is no prediction to explain")
     graph = graphs[i]
-    check_writable(output)
+    check_picture(output)
     kept = np.delete(np.arange(len(graphs)), i)
     others = graphs[kept]
     kernel = RWKernel(**parameters.asdict())

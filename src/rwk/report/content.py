@@ -105,8 +105,10 @@ def _matrices(path: Path) -> dict[str, Any]:
     try:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
+    except FileNotFoundError as error:
+        raise ReportError(f"{path} is not there; run it again") from error
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise ReportError(f"{path} can't be read ({error}); compute it again") from error
+        raise ReportError(f"{path} is damaged, or no file that rwk wrote; compute it again") from error
     if "discrepancy" not in arrays or "kernel" not in arrays:
         raise ReportError(f"{path} holds no kernel; give a file that `rwk gram` wrote")
     return arrays
@@ -124,7 +126,7 @@ def _assembled(record: Mapping[str, Any], scores: Sequence[Score], arrays: Mappi
     )
 
 
-def picture(ax: Any, words: str, *, wide: bool = False, dpi: int = 130) -> Picture:
+def picture(ax: Any, words: str, *, wide: bool = False, dpi: int = 160) -> Picture:
     """The figure of some Axes as PNG."""
     from io import BytesIO
 

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rwk.report.palette import CLASSES, FAINT, INK, LINK, MUTED, WARN, headline, new_axes, quiet
+from rwk.cards import counted
+from rwk.report.palette import CLASSES, FAINT, INK, LINK, MUTED, WARN, headline, new_axes, quiet, softened
+
+GAP = 1.4  # between groups of bars, in bars
+METHODS = (*CLASSES, *(softened(colour, 0.45) for colour in CLASSES))
 
 if TYPE_CHECKING:
     from rwk.experiment import Score
@@ -47,7 +51,11 @@ def plot_convergence(solution: PairSolution, *, ax: Any = None) -> Any:
     lines = [*ax.get_lines(), *other.get_lines()]
     ax.legend(handles=lines, frameon=False, fontsize=8.5, labelcolor=INK, loc="center right")
     state = "converged" if solution.converged else "not converged"
-    headline(ax, f"{solution.n_iter} iterations, {state}", f"objective {objective[-1]:.4g}, last gap {gap[-1]:.2g}")
+    headline(
+        ax,
+        f"{counted(solution.n_iter, 'iteration')}, {state}",
+        f"objective {objective[-1]:.4g}, last gap {gap[-1]:.2g}",
+    )
     return ax
 
 
@@ -65,30 +73,25 @@ def plot_accuracy(
     from rwk.experiment.tables import experiments
 
     groups = experiments(scores)
-    datasets = list(dict.fromkeys(group.dataset for group in groups))
-    methods = list(dict.fromkeys(group.method for group in groups))
-    ax = new_axes(max(4.5, 1.2 + 0.34 * len(datasets) * (len(methods) + 1)), 3.8) if ax is None else ax
-    width = 0.8 / max(len(methods), 1)
+    bars = _Bars([(group.dataset, group.method) for group in groups], ax)
     lowest = 100.0
     for group in groups:
-        at = datasets.index(group.dataset) + (methods.index(group.method) - (len(methods) - 1) / 2) * width
         spread = 100 * group.std_repeats if group.n_repeats > 1 else 0.0
-        colour = CLASSES[methods.index(group.method) % len(CLASSES)]
-        ax.bar(at, 100 * group.mean, 0.92 * width, yerr=spread, color=colour, error_kw={"ecolor": INK, "lw": 1},
-               label=group.method if group.dataset == datasets[0] else None)  # fmt: skip
+        bars.draw(group.dataset, group.method, 100 * group.mean, yerr=spread)
         lowest = min(lowest, 100 * group.majority, 100 * group.mean - spread)
-    for place, dataset in enumerate(datasets):
+    for dataset, (left, right) in bars.extents().items():
         majority = 100 * next(group.majority for group in groups if group.dataset == dataset)
-        ax.plot([place - 0.45, place + 0.45], [majority] * 2, color=INK, linewidth=1, linestyle=":",
-                label="majority class" if not place else None)  # fmt: skip
+        bars.ax.plot([left, right], [majority] * 2, color=INK, linewidth=1.2, linestyle=":", zorder=4,
+                     **bars.once("majority class"))  # fmt: skip
         figures = (published or {}).get(dataset, {})
         for i, (name, figure) in enumerate(figures.items()):
-            ax.plot(place - 0.3 + 0.6 * (i + 0.5) / len(figures), figure, "D", markerfacecolor="white",
-                    markeredgecolor=INK, markersize=5, label=f"{name} (published)" if not place else None)  # fmt: skip
+            at = left + (right - left) * (i + 0.5) / len(figures)
+            bars.ax.plot(at, figure, "D", markerfacecolor="white", markeredgecolor=INK, markersize=5, zorder=5,
+                         **bars.once(f"{name} (published)"))  # fmt: skip
             lowest = min(lowest, figure)
-    _bars_frame(ax, datasets, "accuracy, %", (max(0.0, lowest - 8), 100.0))
-    headline(ax, "Accuracy", "mean of nested cross-validation; whiskers: deviation over repeats")
-    return ax
+    bars.frame("accuracy, %", (max(0.0, lowest - 8), 100.0))
+    headline(bars.ax, "Accuracy", "mean of nested cross-validation; whiskers: deviation over repeats")
+    return bars.ax
 
 
 def plot_ablation(scores: Iterable[Score], *, reference: str = "RWK", ax: Any = None) -> Any:
@@ -102,19 +105,13 @@ def plot_ablation(scores: Iterable[Score], *, reference: str = "RWK", ax: Any = 
     groups = experiments(scores)
     whole = {group.dataset: group.mean for group in groups if group.method == reference}
     others = [group for group in groups if group.method != reference and group.dataset in whole]
-    datasets = [dataset for dataset in whole if any(group.dataset == dataset for group in others)]
-    methods = list(dict.fromkeys(group.method for group in others))
-    ax = new_axes(max(4.5, 1.2 + 0.3 * len(datasets) * (len(methods) + 1)), 3.6) if ax is None else ax
-    width = 0.8 / max(len(methods), 1)
+    bars = _Bars([(group.dataset, group.method) for group in others], ax)
     for group in others:
-        rank = methods.index(group.method)
-        at = datasets.index(group.dataset) + (rank - (len(methods) - 1) / 2) * width
-        ax.bar(at, 100 * (group.mean - whole[group.dataset]), 0.92 * width, color=CLASSES[rank % len(CLASSES)],
-               label=group.method if group.dataset == datasets[0] else None)  # fmt: skip
-    ax.axhline(0, color=INK, linewidth=1)
-    _bars_frame(ax, datasets, f"points against {reference}", None)
-    headline(ax, "Ablation", "bars below 0: the part left out was worth its place")
-    return ax
+        bars.draw(group.dataset, group.method, 100 * (group.mean - whole[group.dataset]))
+    bars.ax.axhline(0, color=INK, linewidth=1)
+    bars.frame(f"points against {reference}", None)
+    headline(bars.ax, "Against the whole", f"bars below 0 are worse than {reference} on the same folds")
+    return bars.ax
 
 
 def plot_runtime(rows: Iterable[Mapping[str, Any]], *, value: str = "ms_per_pair", ax: Any = None) -> Any:
@@ -124,21 +121,15 @@ def plot_runtime(rows: Iterable[Mapping[str, Any]], *, value: str = "ms_per_pair
     'log'
     """
     table = list(rows)
-    datasets = list(dict.fromkeys(row["dataset"] for row in table))
-    methods = list(dict.fromkeys(row["method"] for row in table))
-    ax = new_axes(max(4.5, 1.2 + 0.34 * len(datasets) * (len(methods) + 1)), 3.6) if ax is None else ax
-    width = 0.8 / max(len(methods), 1)
+    bars = _Bars([(row["dataset"], row["method"]) for row in table], ax)
     for row in table:
-        rank = methods.index(row["method"])
-        at = datasets.index(row["dataset"]) + (rank - (len(methods) - 1) / 2) * width
-        ax.bar(at, row[value], 0.92 * width, color=CLASSES[rank % len(CLASSES)],
-               label=row["method"] if row["dataset"] == datasets[0] else None)  # fmt: skip
-        ax.annotate(f"{row[value]:.2g}", (at, row[value]), (0, 2), textcoords="offset points", ha="center", fontsize=7,
-                    color=MUTED)  # fmt: skip
-    ax.set_yscale("log")
-    _bars_frame(ax, datasets, value.replace("_", " "), None)
-    headline(ax, "Run time", "logarithmic; shorter is better")
-    return ax
+        at = bars.draw(row["dataset"], row["method"], row[value])
+        bars.ax.annotate(f"{row[value]:.2g}", (at, row[value]), (0, 2), textcoords="offset points", ha="center",
+                         fontsize=7, color=MUTED)  # fmt: skip
+    bars.ax.set_yscale("log")
+    bars.frame(value.replace("_", " "), None)
+    headline(bars.ax, "Run time", "logarithmic; shorter is better")
+    return bars.ax
 
 
 def plot_scaling(
@@ -164,6 +155,10 @@ def plot_scaling(
             ax.plot([first, last], [base, base * (last / first) ** slope], ":", color=MUTED, linewidth=1)
             ax.annotate(f"slope {slope:g}", (last, base * (last / first) ** slope), (-4, 4), ha="right", fontsize=8,
                         textcoords="offset points", color=MUTED)  # fmt: skip
+    marks = sorted({row[x] for row in table})
+    if len(marks) <= 8:  # else the powers of ten do
+        ax.set_xticks(marks, [f"{mark:,g}" for mark in marks])
+        ax.minorticks_off()
     ax.set_xlabel(x.replace("_", " "))
     ax.set_ylabel(y.replace("_", " "))
     quiet(ax, grid="both")
@@ -172,14 +167,50 @@ def plot_scaling(
     return ax
 
 
-def _bars_frame(ax: Any, names: Sequence[str], label: str, limits: tuple[float, float] | None) -> None:
-    ax.set_xticks(range(len(names)), names)
-    ax.set_ylabel(label)
-    if limits and names:
-        ax.set_ylim(*limits)
-    quiet(ax, grid="y")
-    ax.grid(axis="y", color=FAINT)
-    handles, titles = ax.get_legend_handles_labels()
-    if handles:
-        ax.legend(handles, titles, frameon=False, fontsize=8, labelcolor=INK, ncols=min(4, len(handles)),
-                  loc="upper center", bbox_to_anchor=(0.5, -0.12))  # fmt: skip
+class _Bars:
+    """Bars side by side, a group for each dataset, those of a method in one colour; groups hold what there is."""
+
+    def __init__(self, keys: Sequence[tuple[str, str]], ax: Any) -> None:
+        self.methods = list(dict.fromkeys(method for _, method in keys))
+        self.groups: dict[str, list[str]] = {}
+        for dataset, method in keys:
+            self.groups.setdefault(dataset, []).append(method)
+        for group in self.groups.values():
+            group.sort(key=self.methods.index)
+        self.starts, place = {}, 0.0
+        for dataset, group in self.groups.items():
+            self.starts[dataset] = place
+            place += len(group) + GAP
+        self.ax = new_axes(float(np.clip(1.2 + 0.24 * place, 4.5, 13.0)), 3.8) if ax is None else ax
+        self._named: set[str] = set()
+
+    def draw(self, dataset: str, method: str, height: float, **more: Any) -> float:
+        """One bar; returns where it stands."""
+        at = self.starts[dataset] + self.groups[dataset].index(method)
+        colour = METHODS[self.methods.index(method) % len(METHODS)]
+        self.ax.bar(at, height, 0.86, color=colour, error_kw={"ecolor": INK, "lw": 1}, **more, **self.once(method))
+        return at
+
+    def extents(self) -> dict[str, tuple[float, float]]:
+        """Left and right end of each group."""
+        return {name: (self.starts[name] - 0.6, self.starts[name] + len(group) - 0.4)
+                for name, group in self.groups.items()}  # fmt: skip
+
+    def once(self, title: str) -> dict[str, str]:
+        """The title for the legend, the first time it is asked for."""
+        if title in self._named:
+            return {}
+        self._named.add(title)
+        return {"label": title}
+
+    def frame(self, label: str, limits: tuple[float, float] | None) -> None:
+        self.ax.set_xticks([(left + right) / 2 for left, right in self.extents().values()], list(self.groups))
+        self.ax.set_ylabel(label)
+        if limits and self.groups:
+            self.ax.set_ylim(*limits)
+        quiet(self.ax, grid="y")
+        self.ax.grid(axis="y", color=FAINT)
+        if self._named:
+            columns = int(np.clip(self.ax.figure.get_figwidth() // 1.3, 3, max(len(self._named), 3)))
+            self.ax.legend(frameon=False, fontsize=8, labelcolor=INK, ncols=columns, loc="upper center",
+                           bbox_to_anchor=(0.5, -0.1))  # fmt: skip

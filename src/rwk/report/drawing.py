@@ -26,12 +26,12 @@ def plot_graph(
     """
     ax = new_axes(4.2, 4.0) if ax is None else ax
     places = layout(graph)
+    frame(ax, places)
     shown = None if values is None else np.asarray(values, dtype=np.float64)
     if shown is not None and shown.shape != (graph.n_nodes,):
         raise ValueError(f"values of shape {shown.shape} were given for {graph.n_nodes} nodes; give one for each")
     colours = node_fills(graph, label_fills(graph)) if shown is None else _value_colours(shown)
     draw_graph(ax, graph, places, colours=colours, marked=marked)
-    frame(ax, places)
     if title:
         headline(ax, title)
     return ax
@@ -46,14 +46,20 @@ def draw_graph(
     levels: FloatArray | None = None,
     marked: Sequence[int] = (),
 ) -> None:
-    """Edges, and nodes filled with their colours, at their places; `levels` (0..1) colour the rings."""
+    """Edges, and nodes filled with their colours, at their places in a `frame`; `levels` (0..1) colour the rings."""
     from matplotlib.collections import LineCollection
 
     n = max(graph.n_nodes, 1)
     room = ax.bbox.height / ax.figure.dpi  # inches
     size = float(np.clip(4200 / n, 34, 230) * np.clip(room / 3.4, 0.45, 1.0))
+    size = float(np.clip(_room_for_dots(ax, places) ** 2, 9, size))
+    crowded = graph.n_edges / n > 4  # edges become a grey ground to the nodes
     bonds = LineCollection(
-        list(places[graph.edges]), colors="#52606d", linewidths=float(np.clip(44 / n, 0.8, 2.0)), zorder=2
+        list(places[graph.edges]),
+        colors="#9aa5b1" if crowded else "#52606d",
+        alpha=min(1.0, 40 / graph.n_edges) ** 0.5 if crowded else 1.0,
+        linewidths=0.7 if crowded else float(np.clip(44 / n, 0.8, 2.0)),
+        zorder=2,
     )
     bonds.set_gid("edges")
     ax.add_collection(bonds)
@@ -68,11 +74,21 @@ def draw_graph(
             ax.annotate(text, place, ha="center", va="center_baseline", fontsize=letter, color=INK, zorder=4)
 
 
+def _room_for_dots(ax: Any, places: FloatArray) -> float:
+    """How wide dots may be, in points, so that nine in ten keep clear of their nearest neighbour."""
+    if len(places) < 2:
+        return np.inf
+    away = places[:, None] - places[None, :]
+    apart = np.sqrt((away**2).sum(axis=2)) + np.diag(np.full(len(places), np.inf))
+    box = ax.bbox.bounds[2:] / np.ptp(ax.dataLim.get_points(), axis=0)  # pixels a unit, in either direction
+    return 0.8 * float(np.quantile(apart.min(axis=1), 0.1) * box.min() * 72 / ax.figure.dpi)
+
+
 def _rings(n: int, levels: FloatArray | None) -> tuple[Any, Any]:
     """Colours and widths of the rings."""
     if levels is None:
         return "#9aa5b1", np.full(n, 1.1)
-    return payment_map()(levels), (1.1 + 1.8 * levels) * np.clip(40 / n, 0.75, 1.0)
+    return payment_map()(levels), (1.1 + 1.8 * levels) * np.clip(40 / n, 0.6, 1.0)
 
 
 def node_fills(graph: Graph, fills: dict[int, str]) -> list[str]:
@@ -107,7 +123,7 @@ def frame(ax: Any, places: FloatArray) -> None:
     pad = 0.06 * max(right - left, high - low) + 0.4
     ax.update_datalim([(left - pad, low - pad), (right + pad, high + pad)])
     ax.margins(0)
-    ax.autoscale_view()
+    ax.autoscale()  # limits somebody fixed would contradict equal units
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_axis_off()
 

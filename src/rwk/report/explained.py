@@ -55,18 +55,24 @@ def plot_pulls(explanation: Explanation, *, ax: Any = None) -> Any:
     return ax
 
 
-def plot_explanation(explanation: Explanation, *, n_alignments: int = 2, marked: Sequence[int] = ()) -> Any:
-    """Draw an explanation on one figure: important nodes, pulls, and the strongest alignments of either side.
+def plot_explanation(
+    explanation: Explanation, *, n_alignments: int = 2, marked: Sequence[int] = (), axes: Any = None
+) -> Any:
+    """Draw an explanation: important nodes, pulls, and the strongest alignments of either side.
 
-    Returns the array of Axes.
+    `axes` are two columns of Axes, one row and `n_alignments` more. Returns them as one flat array.
 
     >>> from rwk.report.explained import example
     >>> len(plot_explanation(example(), n_alignments=1))
     4
     """
     rows = 1 + max(1, n_alignments)
-    figure = new_figure(10.4, 3.6 + 3.1 * (rows - 1))
-    cells = figure.subplots(rows, 2, height_ratios=[1.15, *[1.0] * (rows - 1)])
+    if axes is None:
+        figure = new_figure(10.4, 3.6 + 3.1 * (rows - 1))
+        axes = figure.subplots(rows, 2, height_ratios=[1.15, *[1.0] * (rows - 1)])
+    cells = np.asarray(axes)
+    if cells.shape != (rows, 2):
+        raise ValueError(f"{n_alignments} alignments need axes of shape ({rows}, 2), not {cells.shape}")
     plot_importances(explanation, marked=marked, ax=cells[0, 0])
     plot_pulls(explanation, ax=cells[0, 1])
     for column, side in enumerate((explanation.towards(), explanation.away())):
@@ -84,7 +90,7 @@ def plot_explanation(explanation: Explanation, *, n_alignments: int = 2, marked:
                 f"pulls {way} {explanation.predicted} by {abs(support.pull):.2f} · RW {support.solution.value:.3f}",
             )
             ax.title.set_color(INK)
-    return np.asarray(cells).ravel()
+    return cells.ravel()
 
 
 def example() -> Explanation:

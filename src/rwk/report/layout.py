@@ -10,19 +10,20 @@ from rwk.report.palette import ELEMENTS
 SWEEPS = 150
 TURNS = 72
 LARGE = 400  # nodes above which the stress layout stops at the spectral start
+LEAN, WIDEN = 0.4, 2.5  # layouts thinner than this are widened, so much at most
+APART, SPREADING = 0.7, 40  # how near nodes may be, in edges, and in how many steps they give way
 
 
 def layout(graph: Graph) -> FloatArray:
-    """Positions (n, 2) of a graph's nodes, mean edge length 1, long side vertical; the same graph, the same picture.
+    """Positions (n, 2) of a graph's nodes, typical edge length 1, long side vertical; the same graph, the same picture.
+
+    Parts that are not connected are laid out one by one and put on shelves, the largest on top.
 
     >>> layout(Graph(2, np.array([[0, 1]]))).shape
     (2, 2)
     """
-    places = molecule_layout(graph) if is_molecule(graph) else None
-    if places is None:
-        distances = path_distances(graph)
-        places = stress_layout(distances, _classical(distances))
-    return _upright(_unit_edges(places, graph.edges))
+    parts = _parts(graph)
+    return _on_shelves([_upright(_alone(_part_of(graph, nodes))[0]) for nodes in parts], parts)
 
 
 def matched_layout(graph: Graph, places: FloatArray, coupling: FloatArray) -> FloatArray:
@@ -35,15 +36,39 @@ def matched_layout(graph: Graph, places: FloatArray, coupling: FloatArray) -> Fl
     >>> bool(np.allclose(matched_layout(pair, first, np.eye(2) / 2), first, atol=0.05))
     True
     """
-    own = molecule_layout(graph) if is_molecule(graph) else None
-    if own is None:
-        distances = path_distances(graph)
-        start = _turned(stress_layout(distances, _classical(distances)), places, coupling)
-        received = np.maximum(coupling.sum(axis=0), 1e-300)
-        anchor = _spread_like(coupling.T @ places / received[:, None], start)
-        own = stress_layout(distances, 0.5 * (start + anchor), anchor=anchor)
-    turned = _turned(_unit_edges(own, graph.edges), places, coupling)
-    return _twins_swapped(turned, graph, places - places.mean(axis=0), coupling)
+    parts = _parts(graph)
+    centre = places.mean(axis=0)
+    drawn = [_matched(_part_of(graph, nodes), places - centre, coupling[:, nodes]) for nodes in parts]
+    # parts go to shelves as high as the nodes their mass comes from, thirds of the picture counting as one height
+    third = max(float(np.ptp(places[:, 1])), 1e-9) / 3
+    heights = [float(_means(coupling[:, nodes].sum(axis=1)[:, None], places)[0, 1]) for nodes in parts]
+    order = sorted(range(len(parts)), key=lambda p: (-round(heights[p] / third), -len(parts[p])))
+    return _on_shelves([drawn[p] for p in order], [parts[p] for p in order])
+
+
+def _alone(graph: Graph) -> tuple[FloatArray, bool]:
+    """Places of a connected graph, and whether they are a molecule's."""
+    places = molecule_layout(graph) if is_molecule(graph) else None
+    if places is not None:
+        return _unit_edges(places, graph.edges), True
+    distances = path_distances(graph)
+    return _roomy(stress_layout(distances, _classical(distances)), graph.edges), False
+
+
+def _matched(graph: Graph, places: FloatArray, coupling: FloatArray) -> FloatArray:
+    """One connected part of the second graph, as the coupling places it."""
+    own, molecule = _alone(graph)
+    start = _turned(own, places, coupling)
+    if not molecule:
+        wanted = _means(coupling, places)
+        extent = float(np.linalg.norm(start - start.mean(axis=0)))
+        # mass that is blurred over the first graph says little of where a node belongs
+        sharp = min(1.0, float(np.linalg.norm(wanted - wanted.mean(axis=0))) / max(extent, 1e-9))
+        anchor = _spread_like(wanted, start)
+        middle = start + 0.5 * sharp * (anchor - start)
+        start = stress_layout(path_distances(graph), middle, anchor=anchor, pull=max(0.15 * sharp**2, 1e-4))
+        start = _turned(_roomy(start, graph.edges), places, coupling)
+    return _twins_swapped(start, graph, places - places.mean(axis=0), coupling)
 
 
 def is_molecule(graph: Graph) -> bool:
@@ -131,6 +156,81 @@ def _classical(distances: FloatArray) -> FloatArray:
     return np.asarray(places + 0.02 * scale * np.stack([np.cos(angle), np.sin(angle)], axis=1))
 
 
+def _parts(graph: Graph) -> list[IntArray]:
+    """Nodes of each connected part, the largest first."""
+    from scipy.sparse.csgraph import connected_components
+
+    _, part_of = connected_components(graph.adjacency(), directed=False)
+    sizes = np.bincount(part_of)
+    return [np.flatnonzero(part_of == part) for part in np.argsort(-sizes, kind="stable")]
+
+
+def _part_of(graph: Graph, nodes: IntArray) -> Graph:
+    """Some nodes of a graph with what a layout looks at: edges among them and labels."""
+    if len(nodes) == graph.n_nodes:
+        return graph
+    number = np.full(graph.n_nodes, -1)
+    number[nodes] = np.arange(len(nodes))
+    edges = number[graph.edges.reshape(-1, 2)]
+    labels = None if graph.node_labels is None else graph.node_labels[nodes]
+    return Graph(len(nodes), edges[(edges >= 0).all(axis=1)], node_labels=labels, label_names=graph.label_names)
+
+
+def _on_shelves(drawn: list[FloatArray], parts: list[IntArray]) -> FloatArray:
+    """Parts side by side on shelves about as wide as the largest part, one shelf under the other."""
+    corners = [(part.min(axis=0) - 0.5, part.max(axis=0) + 0.5) for part in drawn]
+    extents = np.array([high - low for low, high in corners])
+    wide = max(float(extents[:, 0].max()), 0.8 * float(np.sqrt(extents.prod(axis=1).sum())))
+    places = np.zeros((sum(map(len, parts)), 2))
+    shelf: list[int] = []
+    top = used = 0.0
+
+    def put() -> float:
+        """Place the parts of a shelf, centred; returns how high it is."""
+        high = float(extents[shelf, 1].max())
+        x = 0.5 * (wide - used)
+        for p in shelf:
+            middle = 0.5 * (high - extents[p, 1])
+            places[parts[p]] = drawn[p] - corners[p][0] + (x, top - high + middle)
+            x += extents[p, 0]
+        return high
+
+    for p in range(len(parts)):
+        if shelf and used + extents[p, 0] > wide + 1e-9:
+            top -= put()
+            shelf, used = [], 0.0
+        shelf.append(p)
+        used += extents[p, 0]
+    put()
+    return np.asarray(places - places.mean(axis=0))
+
+
+def _means(coupling: FloatArray, places: FloatArray) -> FloatArray:
+    """Where the mass of each node of the second graph comes from, on average."""
+    return np.asarray(coupling.T @ places / np.maximum(coupling.sum(axis=0), 1e-300)[:, None])
+
+
+def _roomy(places: FloatArray, edges: IntArray) -> FloatArray:
+    """A layout by stress with room to see: thin ones are widened, nodes on top of each other moved apart."""
+    places = _unit_edges(places, edges)
+    if len(places) < 4:
+        return places
+    _, _, axes = np.linalg.svd(places, full_matrices=False)
+    turned = places @ axes.T
+    long, short = np.ptp(turned, axis=0)
+    if 0 < short < LEAN * long:
+        turned[:, 1] *= min(LEAN * long / short, WIDEN)
+    for _ in range(SPREADING):
+        away = turned[:, None] - turned[None, :]
+        apart = np.sqrt((away**2).sum(axis=2))
+        push = np.where(apart < APART, 0.5 * (APART - apart) / np.maximum(apart, 1e-6), 0.0)
+        np.fill_diagonal(push, 0.0)
+        if not push.any():
+            break
+        turned = turned + 0.6 * (push[:, :, None] * away).sum(axis=1)
+    return np.asarray(turned @ axes)
+
+
 def _unit_edges(places: FloatArray, edges: IntArray) -> FloatArray:
     places = places - places.mean(axis=0)
     if not len(edges):
@@ -154,7 +254,9 @@ def _turned(places: FloatArray, first: FloatArray, coupling: FloatArray) -> Floa
 
     Plain distances, not squared ones: where a symmetric graph sends its mass both ways, one of them wins.
     """
-    places, first = places - places.mean(axis=0), first - first.mean(axis=0)
+    sent, received = coupling.sum(axis=1), coupling.sum(axis=0)
+    places = places - np.average(places, axis=0, weights=received)
+    first = first - np.average(first, axis=0, weights=sent)
     rows, columns = np.nonzero(coupling > 1e-3 * coupling.max())
     best, least = places, np.inf
     for mirror in (1.0, -1.0):

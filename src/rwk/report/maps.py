@@ -67,6 +67,7 @@ def plot_map(
         mine = places[classes == label]
         title = f"{label} ({len(mine)})"
         ax.scatter(*mine.T, s=size, color=colour, alpha=0.75, edgecolors="white", linewidths=0.5, label=title)
+    ax.autoscale()  # limits somebody fixed would contradict equal units
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_xticks([])
     ax.set_yticks([])

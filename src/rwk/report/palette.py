@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -52,6 +54,21 @@ def new_figure(width: float, height: float) -> Any:
     return Figure(**size) if pyplot is None else pyplot.figure(**size)
 
 
+def check_picture(path: str | os.PathLike[str]) -> Path:
+    """The path, if a picture can be written there; raises before any work is done.
+
+    >>> check_picture("a.xyz")
+    Traceback (most recent call last):
+    rwk.files.OutputError: a.xyz: there are no pictures of that kind; give a name that ends in .png, .svg or .pdf
+    """
+    from rwk.files import OutputError, check_writable
+
+    kinds = new_figure(1, 1).canvas.get_supported_filetypes()
+    if Path(path).suffix.lower().lstrip(".") not in kinds:
+        raise OutputError(f"{path}: there are no pictures of that kind; give a name that ends in .png, .svg or .pdf")
+    return check_writable(path)
+
+
 def new_axes(width: float, height: float, **grid: Any) -> Any:
     """Axes on a new figure."""
     return new_figure(width, height).subplots(**grid)
@@ -76,11 +93,16 @@ def node_colours(labels: Sequence[Any], names: Mapping[int, str] | None) -> dict
     found: dict[Any, str] = {}
     for i, label in enumerate(sorted(set(labels))):
         name = (names or {}).get(label)
-        found[label] = ELEMENTS.get(str(name)) or _softened(CLASSES[i % len(CLASSES)])
+        found[label] = ELEMENTS.get(str(name)) or softened(CLASSES[i % len(CLASSES)])
     return found
 
 
-def _softened(colour: str, share: float = 0.6) -> str:
+def softened(colour: str, share: float = 0.6) -> str:
+    """A colour mixed with white.
+
+    >>> softened("#000000", 0.5)
+    '#808080'
+    """
     parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
     return "#" + "".join(f"{round(part + (255 - part) * share):02x}" for part in parts)
 

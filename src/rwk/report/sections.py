@@ -14,6 +14,7 @@ from rwk.report.alignment import plot_alignment
 from rwk.report.content import Facts, Picture, RunData, Section, Table, Text, picture
 from rwk.report.kernels import plot_kernel
 from rwk.report.maps import plot_map, plot_spectrum
+from rwk.report.palette import new_axes
 from rwk.transport.problem import PairSolution
 
 # solves a pair with the run's own scales
@@ -217,7 +218,9 @@ def _drawn(run: RunData, graphs: GraphSet | None, align: Aligner | None, i: int,
         return []
     first, second = graphs[i], graphs[j]
     title = f"graph {i} ({_target(run, i)}) and graph {j} ({_target(run, j)})"
-    ax = plot_alignment(first, second, align(first, second), title=title)
+    larger = float(np.clip(max(first.n_nodes, second.n_nodes) / 40, 1.0, 1.8))
+    axes = new_axes(6.4 * larger, 3.9 * larger, ncols=2, width_ratios=(3.0, 1))  # small: a phone keeps it readable
+    ax = plot_alignment(first, second, align(first, second), axes=axes, title=title)
     words = (
         f"Alignment of graph {i} and graph {j}: {first.n_nodes} and {second.n_nodes} nodes, lines are transported mass"
     )

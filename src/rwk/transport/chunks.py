@@ -62,6 +62,8 @@ def thread_count(n_jobs: int | None) -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
         return cores
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 is no number of threads: give 1 or more, -1 for all cores, or None")
     return max(1, n_jobs if n_jobs > 0 else cores + 1 + n_jobs)
 
 

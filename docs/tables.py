@@ -1,0 +1,85 @@
+"""Puts the figures of the README in their places, from records alone: `make tables`.
+
+Between `<!-- name -->` and `<!-- /name -->` stands what the function of that name makes of the records under results/.
+What has no record yet is said to have none.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from rwk.experiment import paper
+from rwk.experiment.results import extent, read_results
+from rwk.experiment.tables import accuracy, markdown
+
+ROOT = Path(__file__).parent.parent
+PLACE = re.compile(r"(<!-- (?P<name>\w+) -->\n).*?(<!-- /(?P=name) -->)", re.DOTALL)
+SPEED = "results/bench-cpu.json"
+GPU = "results/gpu-h200.md"
+GPU_ROW = re.compile(r"^\| (\d+ x \d+) \| [\d,]+ \| ([\d.]+ M) \|", re.MULTILINE)
+
+
+def results(root: Path) -> str:
+    """Accuracies of RWK beside the paper's, set by set."""
+    found = read_results(root / "results")
+    rows = []
+    for name in (*paper.DISCRETE, *paper.CONTINUOUS):
+        if (name, "RWK") in found:
+            group, printed = found[name, "RWK"], paper.published(name, "RWK")
+            rows.append([name, f"{100 * group.majority:.1f}", extent(group), accuracy(group), str(printed or "")])
+    if not rows:
+        return "*No record yet: `rwk reproduce discrete` and `rwk reproduce continuous` write them under results/.*"
+    head = ["dataset", "majority class", "repeats × folds", "rwk", "the paper"]
+    left = [name for name in (*paper.DISCRETE, *paper.CONTINUOUS) if (name, "RWK") not in found]
+    note = f"\n\nNot run yet: {', '.join(left)}." if left else ""
+    return markdown(head, rows) + note
+
+
+def speed(root: Path) -> str:
+    """Microseconds a pair of every contender, one thread."""
+    if not (root / SPEED).exists():
+        return f"*No record yet: `rwk bench --output {SPEED}` writes it.*"
+    record = json.loads((root / SPEED).read_text(encoding="utf-8"))
+    sets = record["datasets"]
+    contenders = dict.fromkeys(name for row in sets for name in row["microseconds"])
+    rows = []
+    for name in contenders:
+        cells = []
+        for row in sets:
+            time, ratio = row["microseconds"].get(name), row["faster than"].get(name)
+            cells.append("" if time is None else f"{time:,.0f}" + (f" ({ratio:.1f}×)" if ratio else ""))
+        rows.append([name, *cells])
+    made = record["made_with"]
+    table = markdown(["µs a pair, one thread", *(row["dataset"] for row in sets)], rows)
+    return f"{table}\n\nIn brackets: how many times rwk in float64 is faster. {made['cpu']}, numpy {made['numpy']}."
+
+
+def gpu(root: Path) -> str:
+    """Pairs a second of one GPU by size."""
+    if not (root / GPU).exists():
+        return "*No record yet.*"
+    text = (root / GPU).read_text(encoding="utf-8")
+    device = text.splitlines()[0].rsplit(", ", 1)[-1]
+    rows = GPU_ROW.findall(text)
+    head = [f"nodes up to, {device}", *(sizes.replace("x", "×") for sizes, _ in rows)]
+    return markdown(head, [["pairs a second", *(rate for _, rate in rows)]])
+
+
+MAKERS = {"results": results, "speed": speed, "gpu": gpu}
+
+
+def filled(text: str, root: Path = ROOT) -> str:
+    """A page with all its places filled."""
+    return PLACE.sub(lambda place: f"{place[1]}{MAKERS[place['name']](root)}\n{place[3]}", text)
+
+
+def main() -> None:
+    readme = ROOT / "README.md"
+    readme.write_text(filled(readme.read_text(encoding="utf-8")), encoding="utf-8")
+    print(readme)
+
+
+if __name__ == "__main__":
+    main()

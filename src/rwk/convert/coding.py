@@ -1,0 +1,38 @@
+"""One code for one label: graphs from elsewhere speak of the same elements by other numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from rwk.canonical import label_codes
+from rwk.graphs import GraphSet
+
+
+def in_codes_of(graphs: GraphSet, names: Mapping[int, str] | None) -> GraphSet:
+    """The graphs with node labels coded as `names` (code -> name, of other graphs) has them.
+
+    A name that is new there gets a code of its own; labels without a name are their own codes, and stay.
+
+    >>> from rwk.convert import as_graphs
+    >>> ring = as_graphs([(np.ones((2, 2)) - np.eye(2), ["C", "O"])])
+    >>> in_codes_of(ring, {0: "C", 1: "N", 2: "O"}).node_labels.tolist()
+    [0, 2]
+    """
+    own = graphs.label_names
+    if graphs.node_labels is None or not own or not names or own == names:
+        return graphs
+    codes = {name: code for code, name in names.items()}
+    used, places = np.unique(graphs.node_labels, return_inverse=True)
+    renamed: dict[int, str] = {}
+    wanted = []
+    for label in used.tolist():
+        name = own.get(label)
+        code = label if name is None else codes.get(name, int(label_codes([name])[0][0]))
+        wanted.append(code)
+        if name is not None:
+            renamed[code] = name
+    labels = np.array(wanted, np.int64)[places.reshape(-1)]
+    return replace(graphs, node_labels=labels, label_names={**names, **renamed})

@@ -1,0 +1,92 @@
+"""The benchmark scripts run, on less than a minute's worth of data, and their records hold what they promise."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def run(script: str, *arguments: object) -> str:
+    command = [sys.executable, str(ROOT / "benchmarks" / script), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_every_benchmark_is_tested() -> None:
+    scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
+    assert scripts == {"landmarks", "neighbours", "scaling", "workers"}
+
+
+def test_neighbours(tmp_path: Path) -> None:
+    run("neighbours.py", "MUTAG", "--graphs", 40, "--queries", 3, "-k", 2, "--output", tmp_path / "record.json")
+    rows = json.loads((tmp_path / "record.json").read_text())["rows"]
+    assert [row["max_share"] for row in rows] == [None, 0.1, 0.05, 0.02]
+    assert rows[0]["recall"] == 1.0  # without a limit the bound must never cost an answer
+    assert all(0 < row["share_solved"] <= 1 for row in rows)
+
+
+def test_workers(tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="Dask is in the extra 'distributed'")
+    run("workers.py", "MUTAG", "--graphs", 30, "--repeats", 1, "--output", tmp_path / "record.json")
+    record = json.loads((tmp_path / "record.json").read_text())
+    assert record["n_pairs"] == 30 * 31 // 2
+    assert set(record["speedup"]) == {"1", "2"}
+
+
+def test_landmarks(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the plot needs the extra 'plot'")
+    record = tmp_path / "record.json"
+    run(
+        "landmarks.py",
+        "MUTAG",
+        "--graphs",
+        60,
+        "--landmarks",
+        5,
+        10,
+        "--treatments",
+        "clip",
+        "--jobs",
+        1,
+        "--output",
+        record,
+    )
+    curve = json.loads(record.read_text())["curve"]
+    assert [row["n_landmarks"] for row in curve] == [0, 5, 10, 5, 10, 5, 10]
+    assert curve[2]["share_of_solves"] == pytest.approx(60 * 10 / (60 * 61 / 2), abs=1e-4)
+    assert "majority class" in record.with_suffix(".md").read_text()
+    run("landmarks.py", "MUTAG", "--output", record, "--plot", tmp_path / "curve.png")
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_scaling(tmp_path: Path) -> None:
+    """Rates are read from the records they come from, and rows follow from rates alone."""
+    pytest.importorskip("zarr", reason="stores are in the extra 'distributed'")
+    record = tmp_path / "record.json"
+    run("scaling.py", "MUTAG", "--repeats", 1, "--stored", 20, "--output", record)
+    found = json.loads(record.read_text())
+    assert found["rates"]["gpu"]["classes"]["32 x 32"] == pytest.approx(4.19e6)
+    whole = next(row for row in found["rows"] if row["path"] == "full Gram" and row["n_graphs"] == 100_000)
+    assert whole["pairs"] == 5_000_050_000
+    assert whole["core_hours"] == pytest.approx(5_000_050_000 / found["rates"]["cpu"]["best"] / 3600)
+    assert "| 1,000,000 | full Gram" in record.with_suffix(".md").read_text()
+
+
+def test_the_stored_scaling_is_what_its_rates_give() -> None:
+    """The record in the repository, calculated again from the rates it holds."""
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    try:
+        from scaling import calculate, gpu_rate, table
+    finally:
+        sys.path.pop(0)
+    record = json.loads((ROOT / "results" / "scaling.json").read_text())
+    assert calculate(record["rates"], 200) == record["rows"]
+    assert (ROOT / "results" / "scaling.md").read_text() == table(record) + "\n"
+    assert gpu_rate.__defaults__[0].name == Path(record["rates"]["gpu"]["record"]).name
