@@ -77,6 +77,18 @@ def spectrum(kernel: FloatArray) -> Spectrum:
     return Spectrum(values, vectors[:, values < -rounding(values)])
 
 
+def negative_part(kernel: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Negative eigenvalues, increasing, and their vectors: where they are few, for half the price of the spectrum.
+
+    >>> negative_part(np.array([[0.0, 1.0], [1.0, 0.0]]))[0].round(6).tolist()
+    [-1.0]
+    """
+    largest = float(np.abs(kernel).sum(axis=0).max())  # no eigenvalue is larger
+    below = -len(kernel) * np.finfo(np.float64).eps * largest
+    values, vectors = eigh(kernel, driver="evr", subset_by_value=(-np.inf, below))
+    return values, vectors
+
+
 def is_positive(kernel: FloatArray) -> bool:
     """Whether a kernel is positive definite beyond doubt: far cheaper to see than its spectrum.
 
@@ -102,8 +114,7 @@ def treat(kernel: FloatArray, treatment: str, known: Spectrum | None = None) -> 
     nothing = np.empty((len(kernel), 0))
     if treatment == "none" or (known is None and is_positive(kernel)):
         return TreatedKernel(kernel, nothing, 0.0)
-    known = known or spectrum(kernel)
-    values, vectors = known.negative_values, known.negative_vectors
+    values, vectors = (known.negative_values, known.negative_vectors) if known else negative_part(kernel)
     if not len(values):
         return TreatedKernel(kernel, nothing, 0.0)
     if treatment == "shift":
