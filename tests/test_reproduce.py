@@ -16,7 +16,8 @@ from rwk import reproduce as module
 from rwk.experiment import paper, read_records
 from rwk.experiment.folds import stored_folds
 from rwk.experiment.grids import SETTINGS
-from rwk.experiment.results import read_results, results_page
+from rwk.experiment.page import CAVEATS, results_page
+from rwk.experiment.results import read_results
 from rwk.matrices import described, discrepancy_matrix, fingerprint
 from rwk.methods import METHODS, known_method, settings_of
 from rwk.parameters import Parameters
