@@ -62,8 +62,10 @@ def results_page(folder: str | os.PathLike[str]) -> str:
         parts += _compared(found, kind, datasets)
         parts += ["### Ablation", _command("ablation", datasets), by_method(found, datasets, (*SIGNS, *paper.ABLATION))]
         parts += ["### Local variation", _command("hops", datasets), gains(found, datasets, HOP_STEPS)]
-        parts += ["### What the training folds chose", chosen_settings(found, datasets, "RWK")]
-        parts += [_settings(found, datasets), "### One figure, one command", _commands(found, kind, datasets)]
+        if any((dataset, "RWK") in found for dataset in datasets):
+            parts += ["### What the training folds chose", chosen_settings(found, datasets, "RWK")]
+            parts += [_settings(found, datasets)]
+        parts += [_commands(found, kind, datasets)]
     timed = runtime_table(Path(folder) / RUNTIMES)
     if timed:
         parts += ["## Run time", _command("runtime"), timed]
@@ -147,7 +149,8 @@ def _commands(found: Found, kind: str, datasets: Iterable[str]) -> str:
             rows.append([method, f"`{command}`"])
     if not rows:
         return ""
-    return f"A single dataset's name after `--datasets` gives a single figure.\n\n{markdown(['row', 'command'], rows)}"
+    table = markdown(["row", "command"], rows)
+    return f"### One figure, one command\n\nA single dataset after `--datasets` gives a single figure.\n\n{table}"
 
 
 def _settings(found: Found, datasets: Iterable[str]) -> str:
