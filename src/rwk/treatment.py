@@ -83,10 +83,13 @@ def negative_part(kernel: FloatArray) -> tuple[FloatArray, FloatArray]:
     >>> negative_part(np.array([[0.0, 1.0], [1.0, 0.0]]))[0].round(6).tolist()
     [-1.0]
     """
-    largest = float(np.abs(kernel).sum(axis=0).max())  # no eigenvalue is larger
-    below = -len(kernel) * np.finfo(np.float64).eps * largest
-    values, vectors = eigh(kernel, driver="evr", subset_by_value=(-np.inf, below))
+    values, vectors = eigh(kernel, driver="evr", subset_by_value=(-np.inf, -slack(kernel)))
     return values, vectors
+
+
+def slack(kernel: FloatArray) -> float:
+    """As `rounding`, of eigenvalues that are not known: none is larger than the largest sum of a row's sizes."""
+    return float(len(kernel) * np.finfo(np.float64).eps * np.abs(kernel).sum(axis=0).max())
 
 
 def is_positive(kernel: FloatArray) -> bool:
@@ -112,7 +115,8 @@ def treat(kernel: FloatArray, treatment: str, known: Spectrum | None = None) -> 
     [[0.5, 0.5]]
     """
     nothing = np.empty((len(kernel), 0))
-    if treatment == "none" or (known is None and is_positive(kernel)):
+    # kernels of fewer features than graphs have zeros in their spectrum, which rounding makes negative
+    if treatment == "none" or (known is None and is_positive(kernel + slack(kernel) * np.eye(len(kernel)))):
         return TreatedKernel(kernel, nothing, 0.0)
     values, vectors = (known.negative_values, known.negative_vectors) if known else negative_part(kernel)
     if not len(values):
