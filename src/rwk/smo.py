@@ -96,7 +96,7 @@ def descend(kernel, lower, upper, v, residual, violation, max_updates):  # type:
             slope = max(top + fall[t], 0.0)
             gain[t] = slope * slope / max(at_i + diagonal[t] - 2 * row_i[t], MIN_CURVATURE)
         best = largest(gain)
-        if best == 0.0:
+        if not best > 0.0:
             return update
         j = first_at(gain, best)
         # 3. the step along (+1, −1), cut at the box; a bound that is reached is reached exactly
