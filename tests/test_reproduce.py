@@ -20,6 +20,7 @@ from rwk.experiment.notes import NOTES, Note, append_note
 from rwk.experiment.page import results_page
 from rwk.experiment.records import append_record
 from rwk.experiment.results import read_results
+from rwk.experiment.runtimes import RUNTIMES, Runtime, append_runtime
 from rwk.matrices import described, discrepancy_matrix, fingerprint
 from rwk.methods import METHODS, known_method, settings_of
 from rwk.parameters import Parameters
@@ -309,12 +310,17 @@ def test_the_page_compares_and_ranks(tmp_path: Path) -> None:
     assert "(images/ranks-discrete.svg)" in page
     assert "(images/ranks-continuous.svg)" not in page
     assert "| `rwk reproduce discrete --datasets MUTAG,PTC_MR --methods WL --repeats 1` " in page
+    append_runtime(folder / RUNTIMES, Runtime("MUTAG", "RWK", 188, 17766, (0.1,), (1.5,), "some machine"))
     options = Options(folder=folder, page=tmp_path / "docs" / "results.md")
+    drawn = []
     for _ in range(2):
-        reproduce("tables", options)
-        drawn = (tmp_path / "docs" / "images" / "ranks-discrete.svg").read_text()
-        assert "WL" in drawn
-        assert drawn == (tmp_path / "docs" / "images" / "ranks-discrete.svg").read_text()
+        said: list[str] = []
+        reproduce("tables", options, say=said.append)
+        assert [Path(line.removesuffix(" drawn")).name for line in said] == ["ranks-discrete.svg", "runtime.svg"]
+        places = sorted((options.page.parent / "images").iterdir())
+        drawn.append([place.read_bytes() for place in places])
+    assert drawn[0] == drawn[1]
+    assert "(images/runtime.svg)" in options.page.read_text()
 
 
 def folder_made(place: Path) -> Path:

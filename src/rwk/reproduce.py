@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 import argparse
-import functools
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +26,7 @@ from rwk.datasets import bonds_only, distance_graph, load_dataset
 from rwk.experiment import Experiment, Folds, nested_cv, paper
 from rwk.experiment.folds import stored_folds
 from rwk.experiment.grids import search_grid
-from rwk.experiment.page import picture_of, ranks_by_kind, results_page, table_of
+from rwk.experiment.page import results_page, table_of
 from rwk.experiment.results import SIGNS
 from rwk.experiment.runtimes import RUNTIMES, append_runtime
 from rwk.files import write_whole
@@ -96,7 +95,7 @@ def reproduce(
     if what == "tables":
         page = results_page(options.folder)
         write_whole(options.page, lambda beside: beside.write_text(page, encoding="utf-8"))
-        draw_ranks(options, say)
+        draw(options, say)
         return f"{options.page} written from the records in {options.folder}"
     sets, usual, repeats = TABLES[what]
     fewer = options.repeats is None
@@ -231,21 +230,15 @@ def _time(forms: Mapping[str, GraphSet], method: str, options: Options, say: Cal
     say(" ".join(runtime.row))
 
 
-def draw_ranks(options: Options, say: Callable[[str], None] = print) -> None:
-    """The critical-difference diagrams that the page of results shows, beside it."""
-    for kind, ranks in ranks_by_kind(options.folder).items():
-        try:
-            import matplotlib
+def draw(options: Options, say: Callable[[str], None] = print) -> None:
+    """The pictures that the page of results shows, beside it."""
+    try:
+        from rwk.report.results import draw_results
 
-            from rwk.report import plot_ranks
-        except ImportError as reason:
-            say(f"the picture of average ranks is not drawn: {reason}")
-            return
-        place = options.page.parent / picture_of(kind)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with matplotlib.rc_context({"svg.hashsalt": kind}):  # the same records give the same file
-            figure = plot_ranks(ranks).figure
-            write_whole(place, functools.partial(figure.savefig, format="svg", metadata={"Date": None}))
+        for place in draw_results(options.folder, options.page.parent):
+            say(f"{place} drawn")
+    except ImportError as reason:
+        say(f"the pictures are not drawn: {reason}")
 
 
 def _folds(graphs: GraphSet, options: Options) -> Folds:

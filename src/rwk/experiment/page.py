@@ -29,6 +29,10 @@ KINDS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "discrete": ("Graphs with discrete attributes", paper.DISCRETE),
     "continuous": ("Graphs with continuous attributes", paper.CONTINUOUS),
 }
+# name -> where the picture is, beside the page
+PICTURES: Final[Mapping[str, str]] = {name: f"images/ranks-{name}.svg" for name in KINDS} | {
+    "runtime": "images/runtime.svg"
+}
 RANKED: Final = ("RWK", *paper.BASELINES)
 
 _INTRODUCTION: Final = (
@@ -73,7 +77,7 @@ def results_page(folder: str | os.PathLike[str]) -> str:
         parts += [_commands(found, kind, datasets)]
     timed = runtime_table(Path(folder) / RUNTIMES)
     if timed:
-        parts += ["## Run time", _command("runtime"), timed]
+        parts += ["## Run time", _command("runtime"), timed, f"![Run times]({PICTURES['runtime']})"]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -103,15 +107,6 @@ def ranks_by_kind(folder: str | os.PathLike[str]) -> dict[str, AverageRanks]:
     return {kind: ranks for kind, ranks in made.items() if ranks}
 
 
-def picture_of(kind: str) -> str:
-    """Where the critical-difference diagram of a table is, beside the page.
-
-    >>> picture_of("discrete")
-    'images/ranks-discrete.svg'
-    """
-    return f"images/ranks-{kind}.svg"
-
-
 def present(found: Found, datasets: Sequence[str]) -> list[str]:
     """The paper's sets, each followed by its other forms that were run."""
     forms = {name for name, _ in found}
@@ -139,7 +134,7 @@ def _compared(found: Found, kind: str, datasets: Sequence[str]) -> list[str]:
     parts = ["### Is it more than luck?", _TESTED, table] if table else []
     ranks = ranks_of(found, KINDS[kind][1], RANKED)
     if ranks:
-        parts += [ranks_table(ranks), f"![Critical-difference diagram]({picture_of(kind)})"]
+        parts += [ranks_table(ranks), f"![Critical-difference diagram]({PICTURES[kind]})"]
     return parts
 
 
