@@ -21,7 +21,7 @@ from rwk.experiment.records import append_record
 from rwk.experiment.results import by_method
 from rwk.experiment.tables import Experiment, markdown_table
 from rwk.graphs import GraphSet
-from rwk.reproduce import all_methods
+from rwk.reproduce import Options, all_methods, reproduce
 from rwk.rivals import Place, is_network, score_baseline, score_or_note
 
 FOLDS = 2
@@ -144,6 +144,16 @@ def test_networks_record_what_they_chose_and_take_the_seed(tmp_path: Path, monke
         {"hidden": 2, "epoch": 8}
     ] * FOLDS
     assert asked == [2]
+
+
+def test_networks_are_repeated_less_unless_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs = graphs_of()
+    monkeypatch.setattr(rivals, "baseline", lambda name: Stub())
+    monkeypatch.setattr("rwk.reproduce.load_forms", lambda name, data: (graphs, {"": graphs}))
+    for repeats, n in ((None, 3), (5, 5)):
+        options = Options(folder=tmp_path / str(n), splits=FOLDS, repeats=repeats, jobs=1)
+        reproduce("discrete", options, datasets=["TOY"], methods=["GIN"], say=lambda line: None)
+        assert len(read_records(options.folder / "TOY-GIN.jsonl")) == n * FOLDS
 
 
 def test_networks_are_told_from_kernels() -> None:
