@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -13,14 +14,19 @@ import pytest
 
 from rwk import as_graphs, rivals
 from rwk.baselines.base import NotApplicable
+from rwk.datasets import load_dataset
 from rwk.deadline import done_within
 from rwk.experiment import Score, make_folds, paper, read_records
 from rwk.experiment.comparisons import ahead, differences, ranks_of, ranks_table
+from rwk.experiment.folds import stored_folds
+from rwk.experiment.grids import COSTS
 from rwk.experiment.notes import NOTES, Note, append_note, read_notes
 from rwk.experiment.records import append_record
 from rwk.experiment.results import by_method
+from rwk.experiment.search import Grid, Matrices, Task, fit_choice, search
 from rwk.experiment.tables import Experiment, markdown_table
 from rwk.graphs import GraphSet
+from rwk.machines import encode_classes
 from rwk.reproduce import Options, all_methods, reproduce
 from rwk.rivals import Place, is_network, score_baseline, score_or_note
 
@@ -309,3 +315,27 @@ def test_ranks_are_of_finished_runs_that_all_datasets_have() -> None:
     assert ranks.ranks.round(2).tolist() == [1.33, 1.67]
     assert "| RWK    | 1.33         |" in ranks_table(ranks)
     assert ranks_of(found, ["D"], ["RWK"]) is None
+
+
+# records
+
+
+@pytest.mark.parametrize("method", ["WL", "WWL"])
+def test_recorded_folds_can_be_had_again(method: str) -> None:
+    """The first two folds of MUTAG, as the committed records have them: same choice, same score."""
+    root = Path(__file__).parents[1]
+    recorded = [score for score in read_records(root / "results" / f"MUTAG-{method}.jsonl") if score.key[2:] < (0, 2)]
+    place = Path(os.environ.get("RWK_DATA") or root.parent / "shared" / "datasets")
+    if not recorded or not (place / "MUTAG.zip").exists():
+        pytest.skip("no records, or MUTAG.zip is not in $RWK_DATA or ../shared/datasets")
+    graphs = load_dataset("MUTAG", root=place)
+    folds = stored_folds(root / "results" / "folds" / "MUTAG.json", graphs.targets, seeds=[0])
+    estimator = rivals.baseline(method)
+    grid = Grid(eta=getattr(estimator, "gammas", (1.0,)), C=COSTS).checked()
+    matrices = Matrices(dict(estimator.settings(graphs)), estimator.kind, grid)
+    _, codes = encode_classes(graphs.targets)
+    for score in recorded:
+        task = Task(*folds.split(0, score.fold), codes=codes, seed=0, fold=score.fold)
+        choice = search(matrices, task)
+        assert choice.as_record() == dict(score.chosen)
+        assert float((fit_choice(matrices, task, choice) == codes[task.test]).mean()) == score.score
