@@ -313,7 +313,10 @@ def test_ranks_are_of_finished_runs_that_all_datasets_have() -> None:
     assert ranks.methods == ("RWK", "WL")
     assert ranks.n_datasets == 3
     assert ranks.ranks.round(2).tolist() == [1.33, 1.67]
-    assert "| RWK    | 1.33         |" in ranks_table(ranks)
+    shown = ranks_table(found, ["A", "B", "C", "D"], ["RWK", "WL", "PK", "GHK"])
+    assert "| RWK    | 1.33         |" in shown
+    assert "over 3 datasets (A, B, C)" in shown
+    assert ranks_table(found, ["D"], ["RWK"]) == ""
     assert ranks_of(found, ["D"], ["RWK"]) is None
 
 

@@ -44,8 +44,8 @@ def ahead(found: Found, dataset: str, method: str, reference: str = "RWK") -> bo
     return test is not None and test.difference < 0
 
 
-def ranks_of(found: Found, datasets: Sequence[str], methods: Sequence[str]) -> AverageRanks | None:
-    """Average ranks of the methods that every dataset has; none where that leaves less than two of either.
+def ranked_scores(found: Found, datasets: Sequence[str], methods: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Means by dataset and method, of the methods that every dataset has; empty where less than two of either are left.
 
     Datasets with less than half as many methods as the fullest are left out, and runs that are not finished.
     """
@@ -55,18 +55,26 @@ def ranks_of(found: Found, datasets: Sequence[str], methods: Sequence[str]) -> A
         rows[dataset] = {group.method: group.mean for group in groups if not group.n_missing}
     most = max((len(row) for row in rows.values()), default=0)
     table = complete_part({dataset: row for dataset, row in rows.items() if row and 2 * len(row) >= most})
-    if len(table) < 2 or len(next(iter(table.values()))) < 2:
-        return None
-    return average_ranks(table)
+    enough = len(table) > 1 and len(next(iter(table.values()))) > 1
+    return table if enough else {}
 
 
-def ranks_table(ranks: AverageRanks, datasets: Sequence[str] = ()) -> str:
-    """Average ranks from the best on, and in one sentence what can be told from them."""
-    over = f" ({', '.join(datasets)})" if datasets else ""
+def ranks_of(found: Found, datasets: Sequence[str], methods: Sequence[str]) -> AverageRanks | None:
+    """Average ranks of `ranked_scores`, if there are any."""
+    table = ranked_scores(found, datasets, methods)
+    return average_ranks(table) if table else None
+
+
+def ranks_table(found: Found, datasets: Sequence[str], methods: Sequence[str]) -> str:
+    """Average ranks from the best on, and in words what can be told from them; empty where there are none."""
+    table = ranked_scores(found, datasets, methods)
+    if not table:
+        return ""
+    ranks = average_ranks(table)
     sentence = (
-        f"Average ranks over {ranks.n_datasets} datasets{over}, 1 being best. Friedman's test that all are alike: "
-        f"p = {ranks.p_value:.2g}. Ranks nearer than {ranks.critical_difference:.2f} can't be told apart (Nemenyi, "
-        f"{100 * ranks.alpha:g} %)."
+        f"Average ranks over {ranks.n_datasets} datasets ({', '.join(table)}), 1 being best. "
+        f"Friedman's test that all are alike: p = {ranks.p_value:.2g}. Ranks nearer than {ranks.critical_difference:.2f} can't be told "
+        f"apart (Nemenyi, {100 * ranks.alpha:g} %)."
     )
     rows = [[method, f"{rank:.2f}"] for method, rank in zip(ranks.methods, ranks.ranks, strict=True)]
     return f"{sentence}\n\n{markdown(['method', 'average rank'], rows)}"

@@ -29,8 +29,10 @@ KINDS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "discrete": ("Graphs with discrete attributes", paper.DISCRETE),
     "continuous": ("Graphs with continuous attributes", paper.CONTINUOUS),
 }
+# ranks are averaged over the sets of each table, and over all
+RANKED_SETS: Final = {kind: sets for kind, (_, sets) in KINDS.items()} | {"all": paper.DISCRETE + paper.CONTINUOUS}
 # name -> where the picture is, beside the page
-PICTURES: Final[Mapping[str, str]] = {name: f"images/ranks-{name}.svg" for name in KINDS} | {
+PICTURES: Final[Mapping[str, str]] = {name: f"images/ranks-{name}.svg" for name in RANKED_SETS} | {
     "runtime": "images/runtime.svg"
 }
 RANKED: Final = ("RWK", *paper.BASELINES)
@@ -75,6 +77,8 @@ def results_page(folder: str | os.PathLike[str]) -> str:
             parts += ["### What the training folds chose", chosen_settings(found, datasets, "RWK")]
             parts += [_settings(found, datasets)]
         parts += [_commands(found, kind, datasets)]
+    together = _ranks(found, "all")
+    parts += ["## All datasets together", *together] if together else []
     timed = runtime_table(Path(folder) / RUNTIMES)
     if timed:
         parts += ["## Run time", _command("runtime"), timed, f"![Run times]({PICTURES['runtime']})"]
@@ -92,8 +96,7 @@ def table_of(what: str, folder: Path, datasets: Sequence[str], methods: Sequence
         parts = [by_method(found, datasets, methods, notes)]
         here = [found[dataset, name] for dataset in datasets for name in ("RWK", *methods) if (dataset, name) in found]
         parts += [differences(here, methods=[name for name in methods if name in paper.BASELINES])]
-        ranks = ranks_of(found, datasets, [name for name in RANKED if name in ("RWK", *methods)])
-        parts += [ranks_table(ranks)] if ranks else []
+        parts += [ranks_table(found, datasets, [name for name in RANKED if name in ("RWK", *methods)])]
     if what == "hops":
         parts.append(gains(found, datasets, HOP_STEPS))
     codes = dict.fromkeys([paper.OURS, *(paper.PROTOCOL_OF[name] for name in methods if name in paper.PROTOCOL_OF)])
@@ -101,9 +104,9 @@ def table_of(what: str, folder: Path, datasets: Sequence[str], methods: Sequence
 
 
 def ranks_by_kind(folder: str | os.PathLike[str]) -> dict[str, AverageRanks]:
-    """Average ranks of each of the two tables, where there are enough records for them."""
+    """Average ranks of each of the two tables and of both, where there are enough records for them."""
     found = read_results(folder)
-    made = {kind: ranks_of(found, sets, RANKED) for kind, (_, sets) in KINDS.items()}
+    made = {kind: ranks_of(found, sets, RANKED) for kind, sets in RANKED_SETS.items()}
     return {kind: ranks for kind, ranks in made.items() if ranks}
 
 
@@ -132,10 +135,12 @@ def _compared(found: Found, kind: str, datasets: Sequence[str]) -> list[str]:
     ordered = sorted(groups, key=lambda group: datasets.index(group.dataset))
     table = differences(ordered, methods=paper.BASELINES)
     parts = ["### Is it more than luck?", _TESTED, table] if table else []
-    ranks = ranks_of(found, KINDS[kind][1], RANKED)
-    if ranks:
-        parts += [ranks_table(ranks), f"![Critical-difference diagram]({PICTURES[kind]})"]
-    return parts
+    return parts + _ranks(found, kind)
+
+
+def _ranks(found: Found, kind: str) -> list[str]:
+    table = ranks_table(found, RANKED_SETS[kind], RANKED)
+    return [table, f"![Critical-difference diagram]({PICTURES[kind]})"] if table else []
 
 
 def _commands(found: Found, kind: str, datasets: Iterable[str]) -> str:
