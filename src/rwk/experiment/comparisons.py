@@ -73,8 +73,8 @@ def ranks_table(found: Found, datasets: Sequence[str], methods: Sequence[str]) -
     ranks = average_ranks(table)
     sentence = (
         f"Average ranks over {ranks.n_datasets} datasets ({', '.join(table)}), 1 being best. "
-        f"Friedman's test that all are alike: p = {ranks.p_value:.2g}. Ranks nearer than {ranks.critical_difference:.2f} can't be told "
-        f"apart (Nemenyi, {100 * ranks.alpha:g} %)."
+        f"Friedman's test that all are alike: p = {ranks.p_value:.2g}. Ranks nearer than "
+        f"{ranks.critical_difference:.2f} can't be told apart (Nemenyi, {100 * ranks.alpha:g} %)."
     )
     rows = [[method, f"{rank:.2f}"] for method, rank in zip(ranks.methods, ranks.ranks, strict=True)]
     return f"{sentence}\n\n{markdown(['method', 'average rank'], rows)}"
