@@ -51,6 +51,17 @@ def rwk(*arguments: str | Path, cwd: Path | None = None, **environment: str) -> 
     )
 
 
+def test_baselines_are_listed_with_what_they_accept() -> None:
+    done = rwk("baselines", "list")
+    assert done.returncode == 0, done.stderr
+    rows = {cells[1].strip(): cells for line in done.stdout.splitlines() if len(cells := line.split("│")) > 5}
+    assert {"wl", "wl-oa", "ghk", "pk", "hgk-wl", "hgk-sp", "retgk", "gntk", "p-wl", "wl-pm", "wwl", "fgw"} < set(rows)
+    assert [cell.strip() for cell in rows["hgk-sp"][2:4]] == ["attributes, labels", "kernel"]
+    assert rows["gin"][3].strip() == "classifier"
+    assert "neither" in rows["gin"][2]
+    assert "Xu" in rows["gin"][5]
+
+
 def test_version_and_help_name_the_commands() -> None:
     assert rwk("--version").stdout.startswith("rwk ")
     text = rwk("--help").stdout

@@ -13,10 +13,14 @@ import numpy as np
 import pytest
 
 from rwk import reproduce as module
-from rwk.experiment import paper, read_records
+from rwk.experiment import Score, paper, read_records
 from rwk.experiment.folds import stored_folds
 from rwk.experiment.grids import SETTINGS
-from rwk.experiment.results import read_results, results_page
+from rwk.experiment.notes import NOTES, Note, append_note
+from rwk.experiment.page import results_page
+from rwk.experiment.records import append_record
+from rwk.experiment.results import read_results
+from rwk.experiment.runtimes import RUNTIMES, Runtime, append_runtime
 from rwk.matrices import described, discrepancy_matrix, fingerprint
 from rwk.methods import METHODS, known_method, settings_of
 from rwk.parameters import Parameters
@@ -271,6 +275,76 @@ def test_the_page_is_made_of_records_alone(toy: Path, options: Options, tmp_path
     said = reproduce("tables", replace(options, folder=elsewhere))
     assert options.page.read_text() == page
     assert str(options.page) in said
+
+
+def test_the_page_in_the_documentation_is_what_the_records_give() -> None:
+    root = Path(__file__).parents[1]
+    if not (root / "results" / "folds").exists():
+        pytest.skip("no records here")
+    assert (root / "docs" / "results.md").read_text(encoding="utf-8") == results_page(root / "results")
+
+
+def test_the_page_says_what_is_not_blind(tmp_path: Path) -> None:
+    """Beside the figures of RWK, and beside those of the baselines, in both tables."""
+    page = results_page(tmp_path)
+    for sentence, heading in (
+        ("chosen after trials of single settings on whole sets", "### All methods"),
+        ("PK and GHK: `normalize` joined their grids after their scores on MUTAG had been seen", "### Ablation"),
+    ):
+        assert page.count(sentence) == 2
+        assert page.index(sentence) < page.index(heading)
+
+
+def test_the_page_compares_and_ranks(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the picture needs the extra 'plot'")
+    folder = tmp_path / "results"
+    for place, dataset in enumerate(("MUTAG", "PTC_MR")):
+        for method, level in (("RWK", 0.7), ("WL", 0.8)):
+            for fold in range(4):
+                append_record(folder_made(folder) / f"{dataset}-{method}.jsonl", made(dataset, method, fold, level))
+        append_note(folder / NOTES, Note(dataset, "FGW", "not finished", f"did not finish in {place + 1} h", 3600.0))
+    page = results_page(folder)
+    assert "| RWK − WL   | **-10.0 (0)** | **-10.0 (0)** |" in page
+    assert "did not finish in 1 h" in page
+    assert page.count("Average ranks over 2 datasets") == 2  # of its kind, and of all
+    assert "(images/ranks-discrete.svg)" in page
+    assert "(images/ranks-continuous.svg)" not in page
+    assert "| `rwk reproduce discrete --datasets MUTAG,PTC_MR --methods WL --repeats 1` " in page
+    append_runtime(folder / RUNTIMES, Runtime("MUTAG", "RWK", 188, 17766, (0.1,), (1.5,), "some machine"))
+    options = Options(folder=folder, page=tmp_path / "docs" / "results.md")
+    drawn, names = [], ["ranks-discrete.svg", "ranks-all.svg", "runtime.svg"]
+    for _ in range(2):
+        said: list[str] = []
+        reproduce("tables", options, say=said.append)
+        assert [Path(line.removesuffix(" drawn")).name for line in said] == names
+        places = sorted((options.page.parent / "images").iterdir())
+        drawn.append([place.read_bytes() for place in places])
+    assert drawn[0] == drawn[1]
+    assert "(images/runtime.svg)" in options.page.read_text()
+
+
+def folder_made(place: Path) -> Path:
+    place.mkdir(exist_ok=True)
+    return place
+
+
+def made(dataset: str, method: str, fold: int, level: float) -> Score:
+    return Score(
+        dataset=dataset,
+        method=method,
+        seed=0,
+        fold=fold,
+        score=level,
+        n_correct=round(10 * level),
+        n_train=30,
+        n_test=10,
+        majority=0.5,
+        chosen={"setting": "one"},
+        inner_score=None,
+        seconds=1.0,
+        protocol={"n_splits": 4, "folds": "f"},
+        versions={},
+    )
 
 
 # the command without the command line's libraries

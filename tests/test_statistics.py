@@ -132,7 +132,7 @@ def test_means_from_records_and_their_complete_part() -> None:
 
 def test_the_picture_shows_every_method_and_takes_axes() -> None:
     figure = pytest.importorskip("matplotlib.figure", reason="matplotlib is not installed (extra: plot)")
-    from rwk.report.ranks import plot_ranks
+    from rwk.report import plot_ranks
 
     rng = np.random.default_rng(5)
     names = ["RWK", "WL", "WWL", "FGW", "GIN"]

@@ -1,27 +1,21 @@
-"""Every method by its name in the paper: RWK with its variants, and the baselines, on the same graphs and folds."""
+"""Every method by its name in the paper: RWK with its variants, and the baselines; and how long each takes."""
 
 from __future__ import annotations
 
-import functools
-import importlib
-import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
-from sklearn.base import clone
 
-from rwk.experiment import Experiment, Folds, nested_cv
-from rwk.experiment.grids import COSTS, ETAS, SETTINGS
-from rwk.experiment.paper import BASELINES
+from rwk.experiment.grids import SETTINGS
 from rwk.experiment.runtimes import Runtime
-from rwk.experiment.search import Grid
 from rwk.gram import symmetric_discrepancy
-from rwk.graphs import GraphSet, IntArray
+from rwk.graphs import GraphSet
 from rwk.parameters import VARIANTS, Parameters
 from rwk.represent import represent
+from rwk.rivals import baseline, baseline_names
 from rwk.transport.pairs import backend_name
 
 # variants of the paper, and the sign of the degree prior as it is printed there
@@ -43,12 +37,6 @@ def known_method(name: str) -> str:
     return names[name.lower()]
 
 
-def baseline_names() -> list[str]:
-    """The baselines that can be asked for."""
-    known = set(_registry().names())
-    return [name for name in BASELINES if name.lower() in known]
-
-
 def settings_of(method: str, grid: str, base: Parameters) -> dict[str, Parameters]:
     """The settings of a grid as a variant sees them; of those that it makes equal, the first.
 
@@ -65,58 +53,6 @@ def settings_of(method: str, grid: str, base: Parameters) -> dict[str, Parameter
         if made not in settings.values():
             settings[name] = made
     return settings
-
-
-def score_baseline(
-    graphs: GraphSet,
-    name: str,
-    *,
-    folds: Folds,
-    records: str | os.PathLike[str] | None = None,
-    n_jobs: int = 1,
-    progress: bool = False,
-) -> Experiment:
-    """Nested cross-validation of a baseline: its own settings and C (and η) are chosen inside the training folds."""
-    estimator = _baseline(name)
-    targets = np.asarray(graphs.targets)
-    common: dict[str, Any] = {
-        "folds": folds,
-        "dataset": graphs.name,
-        "method": name,
-        "about": {"estimator": repr(estimator)},
-        "records": records,
-        "progress": progress,
-    }
-
-    if estimator.kind == "classifier":
-
-        def fit_predict(train: IntArray, test: IntArray, seed: int) -> Any:
-            fresh = clone(estimator)
-            if "random_state" in fresh.get_params():
-                fresh.set_params(random_state=seed)
-            return fresh.fit(graphs[train], targets[train]).predict(graphs[test])
-
-        # such methods keep their own threads
-        return nested_cv(fit_predict, targets, **common)
-    matrices = _Settings(lambda: dict(estimator.settings(graphs)))
-    grid = Grid(eta=ETAS, C=COSTS)
-    return nested_cv(matrices, targets, grid=grid, kind=estimator.kind, n_jobs=n_jobs, **common)
-
-
-class _Settings(Mapping[str, Any]):
-    """Matrices that share work, made together when the first is asked for."""
-
-    def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
-        self._made = functools.cache(make)
-
-    def __getitem__(self, name: str) -> Any:
-        return self._made()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._made())
-
-    def __len__(self) -> int:
-        return len(self._made())
 
 
 def time_method(graphs: GraphSet, name: str, parameters: Parameters, *, n_runs: int = 1) -> Runtime:
@@ -138,20 +74,12 @@ def _run_once(graphs: GraphSet, name: str, parameters: Parameters) -> tuple[floa
     """Seconds for what is made of each graph, and for all pairs."""
     start = time.perf_counter()
     if name not in METHODS:
-        _baseline(name).fit_transform(graphs)
+        baseline(name).fit_transform(graphs)
         return 0.0, time.perf_counter() - start
     measures, _ = represent(graphs, parameters)
     made = time.perf_counter()
     symmetric_discrepancy(measures, parameters)
     return made - start, time.perf_counter() - made
-
-
-def _baseline(name: str) -> Any:
-    return _registry().get(name)
-
-
-def _registry() -> Any:
-    return importlib.import_module("rwk.baselines")  # its own imports are not needed for RWK
 
 
 def _machine(backend: str) -> str:

@@ -26,13 +26,15 @@ from rwk.datasets import bonds_only, distance_graph, load_dataset
 from rwk.experiment import Experiment, Folds, nested_cv, paper
 from rwk.experiment.folds import stored_folds
 from rwk.experiment.grids import search_grid
-from rwk.experiment.results import HOP_STEPS, SIGNS, by_method, gains, legend, read_results, results_page, side_by_side
-from rwk.experiment.runtimes import RUNTIMES, append_runtime, runtime_table
+from rwk.experiment.page import results_page, table_of
+from rwk.experiment.results import SIGNS
+from rwk.experiment.runtimes import RUNTIMES, append_runtime
 from rwk.files import write_whole
 from rwk.graphs import GraphError, GraphSet
 from rwk.matrices import SingleMatrix, described, discrepancy_matrix
-from rwk.methods import METHODS, baseline_names, known_method, score_baseline, settings_of, time_method
+from rwk.methods import METHODS, known_method, settings_of, time_method
 from rwk.parameters import Parameters
+from rwk.rivals import Place, baseline_names, is_network, score_or_note
 from rwk.transport.chunks import Ticker
 
 # title and number of pairs -> a context that yields the ticker
@@ -41,13 +43,15 @@ Bar = Callable[[str, int], AbstractContextManager[Ticker | None]]
 EVERYTHING: Final = (*paper.DISCRETE, *paper.CONTINUOUS, "PROTEINS_full")
 # name of the table -> its datasets, its methods, repeats unless others are asked for
 TABLES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...], int]]] = {
-    "discrete": (paper.DISCRETE, paper.HOPS, 10),
-    "continuous": ((*paper.CONTINUOUS, "PROTEINS_full"), paper.HOPS, 10),
+    "discrete": (paper.DISCRETE, (*paper.HOPS, *paper.BASELINES), 10),
+    "continuous": ((*paper.CONTINUOUS, "PROTEINS_full"), (*paper.HOPS, *paper.BASELINES), 10),
     "hops": (EVERYTHING, paper.HOPS, 10),
     "ablation": (EVERYTHING, (*SIGNS, *paper.ABLATION), 3),
     "runtime": (EVERYTHING, ("RWK", "WWL", "FGW"), 3),
     "tables": ((), (), 0),
 }
+# networks learn for minutes a fold
+NETWORK_REPEATS: Final = 3
 # exp(-d² / σ²): bonds are 1 to 1.5 Å long
 SIGMA: Final = 2.0
 
@@ -58,7 +62,8 @@ class Options:
 
     `folder` keeps records and folds, `matrices` (if given) the discrepancy matrices, `data` holds the datasets
     (else as `load_dataset`). Seeds are `first_seed`, `first_seed` + 1, ... `solve_only` fills `matrices` and stops
-    there, for a machine that solves while another runs the folds.
+    there, for a machine that solves while another runs the folds. `budget` is the time in seconds that a baseline is
+    given on a dataset; one that is not done by then gets a note in place of its figure.
     """
 
     folder: Path = Path("results")
@@ -72,6 +77,7 @@ class Options:
     backend: str = "auto"
     jobs: int | None = None
     solve_only: bool = False
+    budget: float | None = None
 
 
 def reproduce(
@@ -89,11 +95,12 @@ def reproduce(
     if what == "tables":
         page = results_page(options.folder)
         write_whole(options.page, lambda beside: beside.write_text(page, encoding="utf-8"))
+        draw(options, say)
         return f"{options.page} written from the records in {options.folder}"
     sets, usual, repeats = TABLES[what]
+    fewer = options.repeats is None
     options = options if options.repeats else replace(options, repeats=repeats)
-    known = (*METHODS, *baseline_names())
-    methods = [known_method(name) for name in methods] or [name for name in usual if name in known]
+    methods = all_methods(methods) or [name for name in usual if name in (*METHODS, *baseline_names())]
     done = []
     for name in datasets or sets:
         graphs, forms = load_forms(name, options.data)
@@ -104,8 +111,22 @@ def reproduce(
             elif method in METHODS:
                 score_variant(forms, method, options, say=say, bar=bar)
             elif not options.solve_only:
-                _score_baseline(forms, method, options, say)
-    return "" if options.solve_only else _table(what, options, list(dict.fromkeys(done)), methods)
+                own = (
+                    replace(options, repeats=min(repeats, NETWORK_REPEATS)) if fewer and is_network(method) else options
+                )
+                place = Place(_records(graphs, method, own), own.jobs or os.cpu_count() or 1)
+                score_or_note(forms, method, _folds(graphs, own), place, budget=own.budget, say=say)
+    return "" if options.solve_only else table_of(what, options.folder, list(dict.fromkeys(done)), methods)
+
+
+def all_methods(names: Sequence[str]) -> list[str]:
+    """Methods as the paper spells them; "all" stands for RWK, its two shorter hops and every baseline.
+
+    >>> all_methods(["wl", "rwk"]), len(all_methods(["all"]))
+    (['WL', 'RWK'], 19)
+    """
+    spelled = [[*paper.HOPS, *baseline_names()] if name.lower() == "all" else [known_method(name)] for name in names]
+    return list(dict.fromkeys(name for part in spelled for name in part))
 
 
 def load_forms(name: str, data: Path | None = None) -> tuple[GraphSet, dict[str, GraphSet]]:
@@ -196,25 +217,6 @@ class _Solve:
         return matrix
 
 
-def _score_baseline(
-    forms: Mapping[str, GraphSet], method: str, options: Options, say: Callable[[str], None]
-) -> Experiment | None:
-    graphs = next(iter(forms.values()))
-    try:
-        experiment = score_baseline(
-            graphs,
-            method,
-            folds=_folds(graphs, options),
-            records=_records(graphs, method, options),
-            n_jobs=options.jobs or os.cpu_count() or 1,
-        )
-    except (GraphError, ImportError) as reason:  # what it needs, these graphs or this machine have not
-        say(f"{method} on {graphs.name} is not run: {reason}")
-        return None
-    say(repr(experiment))
-    return experiment
-
-
 def _time(forms: Mapping[str, GraphSet], method: str, options: Options, say: Callable[[str], None]) -> None:
     graphs = next(iter(forms.values()))
     base = Parameters(backend=options.backend, n_jobs=options.jobs)
@@ -228,16 +230,15 @@ def _time(forms: Mapping[str, GraphSet], method: str, options: Options, say: Cal
     say(" ".join(runtime.row))
 
 
-def _table(what: str, options: Options, datasets: list[str], methods: Sequence[str]) -> str:
-    """The table of what was run, from the records."""
-    if what == "runtime":
-        return runtime_table(options.folder / RUNTIMES)
-    found = read_results(options.folder)
-    parts = [side_by_side(found, datasets, methods) if len(methods) <= 3 else by_method(found, datasets, methods)]
-    if what == "hops":
-        parts.append(gains(found, datasets, HOP_STEPS))
-    codes = dict.fromkeys([paper.OURS, *(paper.PROTOCOL_OF[name] for name in methods if name in paper.PROTOCOL_OF)])
-    return "\n\n".join([*parts, legend(codes)])
+def draw(options: Options, say: Callable[[str], None] = print) -> None:
+    """The pictures that the page of results shows, beside it."""
+    try:
+        from rwk.report.results import draw_results
+
+        for place in draw_results(options.folder, options.page.parent):
+            say(f"{place} drawn")
+    except ImportError as reason:
+        say(f"the pictures are not drawn: {reason}")
 
 
 def _folds(graphs: GraphSet, options: Options) -> Folds:
@@ -288,7 +289,7 @@ def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-_KINDS: Final[Mapping[str, type]] = {"Path": Path, "int": int}
+_KINDS: Final[Mapping[str, type]] = {"Path": Path, "int": int, "float": float}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -41,39 +41,73 @@ class Program(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
+def largest(values):  # type: ignore[no-untyped-def]
+    """The maximum, by eight that do not wait for each other."""
+    n = len(values)
+    whole = n - n % 8
+    a = b = c = d = e = f = g = h = -np.inf
+    for t in range(0, whole, 8):
+        a = values[t] if values[t] > a else a
+        b = values[t + 1] if values[t + 1] > b else b
+        c = values[t + 2] if values[t + 2] > c else c
+        d = values[t + 3] if values[t + 3] > d else d
+        e = values[t + 4] if values[t + 4] > e else e
+        f = values[t + 5] if values[t + 5] > f else f
+        g = values[t + 6] if values[t + 6] > g else g
+        h = values[t + 7] if values[t + 7] > h else h
+    for t in range(whole, n):
+        a = values[t] if values[t] > a else a
+    return max(a, b, c, d, e, f, g, h)
+
+
+@njit(cache=True, nogil=True)
+def first_at(values, value):  # type: ignore[no-untyped-def]
+    """Where a value that is there is met first."""
+    t = 0
+    while values[t] != value:
+        t += 1
+    return t
+
+
+@njit(cache=True, nogil=True)
 def descend(kernel, lower, upper, v, residual, violation, max_updates):  # type: ignore[no-untyped-def]
     """Move `v` and `residual` = q − Kv in place until no pair violates optimality by more than `violation`."""
     n = len(v)
-    diagonal = np.empty(n)
+    diagonal, gain = np.empty(n), np.empty(n)
+    # how much rows want to grow, and to fall; those that can't, not at all
+    growth, fall = np.empty(n), np.empty(n)
+    no_growth, no_fall = np.empty(n), np.empty(n)
     for t in range(n):
         diagonal[t] = kernel[t, t]
+        no_growth[t] = 0.0 if v[t] < upper[t] else np.inf
+        no_fall[t] = 0.0 if v[t] > lower[t] else np.inf
     for update in range(max_updates):
+        for t in range(n):
+            growth[t] = residual[t] - no_growth[t]
+            fall[t] = -residual[t] - no_fall[t]
         # 1. the row that most wants to grow
-        i, top = -1, -np.inf
-        for t in range(n):
-            if v[t] < upper[t] and residual[t] > top:
-                i, top = t, residual[t]
-        if i < 0:
+        top = largest(growth)
+        if top == -np.inf or top + largest(fall) <= violation:
             return update
+        i = first_at(growth, top)
         # 2. its partner: the largest decrease of the objective
-        row_i = kernel[i]
-        j, best, bottom = -1, 0.0, np.inf
+        row_i, at_i = kernel[i], diagonal[i]
         for t in range(n):
-            if v[t] > lower[t]:
-                bottom = min(bottom, residual[t])
-                slope = top - residual[t]
-                if slope > 0:
-                    gain = slope * slope / max(diagonal[i] + diagonal[t] - 2 * row_i[t], MIN_CURVATURE)
-                    if gain > best:
-                        j, best = t, gain
-        if j < 0 or top - bottom <= violation:
+            slope = max(top + fall[t], 0.0)
+            gain[t] = slope * slope / max(at_i + diagonal[t] - 2 * row_i[t], MIN_CURVATURE)
+        best = largest(gain)
+        if not best > 0.0:
             return update
+        j = first_at(gain, best)
         # 3. the step along (+1, −1), cut at the box; a bound that is reached is reached exactly
-        curvature = max(diagonal[i] + diagonal[j] - 2 * row_i[j], MIN_CURVATURE)
+        curvature = max(at_i + diagonal[j] - 2 * row_i[j], MIN_CURVATURE)
         room_i, room_j = upper[i] - v[i], v[j] - lower[j]
         step = min((top - residual[j]) / curvature, room_i, room_j)
         v[i] = upper[i] if step == room_i else v[i] + step
         v[j] = lower[j] if step == room_j else v[j] - step
+        for t in (i, j):
+            no_growth[t] = 0.0 if v[t] < upper[t] else np.inf
+            no_fall[t] = 0.0 if v[t] > lower[t] else np.inf
         row_j = kernel[j]
         for t in range(n):
             residual[t] -= step * (row_i[t] - row_j[t])

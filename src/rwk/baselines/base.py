@@ -43,11 +43,16 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
         """Whether the method can use these graphs."""
         return "structure" in cls.accepts or any(_has(graphs)[name] for name in cls.accepts)
 
+    @classmethod
+    def check_applies(cls, graphs: GraphSet) -> None:
+        """Raise `NotApplicable` if the method can't use these graphs."""
+        if not cls.applies(graphs):
+            needed = " or ".join(cls.accepts)
+            raise NotApplicable(f"{cls.title} does not apply to {graphs.name}: it needs node {needed}, and has none")
+
     def _graphs(self, X: Any) -> GraphSet:
         graphs = as_graphs(X)
-        if not self.applies(graphs):
-            needed = " or ".join(self.accepts)
-            raise NotApplicable(f"{self.title} does not apply to {graphs.name}: it needs node {needed}, and has none")
+        self.check_applies(graphs)
         return graphs
 
 

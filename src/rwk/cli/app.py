@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from rwk import __version__
+from rwk.cli.baselines import baselines
 from rwk.cli.bench import bench
 from rwk.cli.gram import gram, query
 from rwk.cli.options import with_parameters
@@ -78,6 +79,7 @@ def classify(
     grid: GridName = "quick",
     repeats: Repeats = 3,
     splits: Splits = 10,
+    budget: Annotated[float | None, typer.Option(help="Seconds a baseline is given.")] = None,
 ) -> None:
     """Nested cross-validation: an accuracy that was not chosen on its own test folds."""
     graphs = load_graphs(data)
@@ -86,7 +88,8 @@ def classify(
         parameters = replace(parameters, **changes).checked()
         _classify(graphs, parameters, output, grid=grid, repeats=repeats, splits=splits)
     if changes is None or method.lower() == "all":
-        classify_baselines(graphs, method, output, repeats=repeats, splits=splits, n_jobs=parameters.n_jobs)
+        n_jobs = parameters.n_jobs
+        classify_baselines(graphs, method, output, repeats=repeats, splits=splits, n_jobs=n_jobs, budget=budget)
 
 
 @app.command()
@@ -140,6 +143,7 @@ def demo(
 
 for command in (gram, query, reproduce, bench):
     app.command()(command)
+app.add_typer(baselines, name="baselines")
 
 
 def _classify(graphs: Any, parameters: Parameters, output: Path, *, grid: str, repeats: int, splits: int) -> Any:

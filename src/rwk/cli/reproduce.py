@@ -15,7 +15,7 @@ def reproduce(
     datasets: Annotated[
         str, typer.Option(help="Names or paths, with commas between; all of the table's if none.")
     ] = "",
-    methods: Annotated[str, typer.Option(help="Variants and baselines, with commas between.")] = "",
+    methods: Annotated[str, typer.Option(help="Variants and baselines, with commas between, or all.")] = "",
     repeats: Annotated[int | None, typer.Option(help="Repeats; 10, for ablation and runtime 3.", min=1)] = None,
     first_seed: Annotated[int, typer.Option(help="Seed of the first repeat.", min=0)] = 0,
     splits: Annotated[int, typer.Option(help="Outer folds.", min=2)] = 10,
@@ -26,6 +26,7 @@ def reproduce(
     grid: Annotated[str | None, typer.Option(help="Another grid of settings than the table's.")] = None,
     backend: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
     jobs: Annotated[int | None, typer.Option(help="Folds at a time; all cores if not given.", min=1)] = None,
+    budget: Annotated[float | None, typer.Option(help="Seconds a baseline is given on a dataset.")] = None,
     solve_only: Annotated[bool, typer.Option("--solve-only", help="Fill --matrices and stop there.")] = False,
 ) -> None:
     """Run what is missing of a table of the paper, and print it with our figures and the paper's.
@@ -48,6 +49,7 @@ def reproduce(
         backend=backend,
         jobs=jobs,
         solve_only=solve_only,
+        budget=budget,
     )
 
     def say(line: str) -> None:
@@ -68,27 +70,32 @@ def variant_of(method: str) -> dict[str, Any] | None:
 
 
 def classify_baselines(
-    graphs: Any, method: str, output: Path, *, repeats: int, splits: int, n_jobs: int | None = None
+    graphs: Any, method: str, output: Path, *, repeats: int, splits: int, n_jobs: int | None, budget: float | None
 ) -> None:
     """Score one baseline or all on the folds that RWK meets, into the same records; print all of them together."""
     import os
 
     from rwk.experiment import make_folds, markdown_table, read_records
+    from rwk.experiment.comparisons import differences
+    from rwk.experiment.notes import NOTES, read_notes
+    from rwk.experiment.tables import experiments
     from rwk.files import check_writable
-    from rwk.graphs import GraphError
-    from rwk.methods import baseline_names, known_method, score_baseline
+    from rwk.methods import known_method
+    from rwk.rivals import Place, baseline_names, score_baseline, score_or_note
 
-    records = check_writable(output / "records.jsonl")
+    place = Place(check_writable(output / "records.jsonl"), n_jobs or os.cpu_count() or 1, progress=True)
     folds = make_folds(graphs.targets, n_splits=splits, n_repeats=repeats)
-    everything = method.lower() == "all"
-    for name in baseline_names() if everything else [known_method(method)]:
-        try:
-            score_baseline(
-                graphs, name, folds=folds, records=records, n_jobs=n_jobs or os.cpu_count() or 1, progress=True
-            )
-        except (GraphError, ImportError) as reason:
-            if not everything:
-                raise
-            errors.print(f"{name} is left out: {reason}", soft_wrap=True, markup=False)
-    table = markdown_table(score for score in read_records(records) if score.dataset == graphs.name)
-    console.print(table, highlight=False, soft_wrap=True, markup=False)
+
+    def say(line: str) -> None:
+        errors.print(line, soft_wrap=True, markup=False)
+
+    if method.lower() != "all" and budget is None:
+        score_baseline({"": graphs}, known_method(method), folds, place)
+    else:
+        for name in baseline_names() if method.lower() == "all" else [known_method(method)]:
+            score_or_note({"": graphs}, name, folds, place, budget=budget, say=say)
+    scores = [score for score in read_records(output / "records.jsonl") if score.dataset == graphs.name]
+    notes = {name: note for (data, name), note in read_notes(output / NOTES).items() if data == graphs.name}
+    tables = [markdown_table(scores, highlight="rwk"), *(f"* {name}: {note.words}" for name, note in notes.items())]
+    tables.append(differences(experiments(scores), reference="rwk"))
+    console.print("\n\n".join(part for part in tables if part), highlight=False, soft_wrap=True, markup=False)

@@ -7,7 +7,10 @@
     tables    means, deviations and Markdown from records
     grids     named settings to choose from
     paper     the published figures and their protocols
-    results   ours and the paper's side by side, from records; runtimes: how long matrices took
+    notes     why there is no figure; runtimes: how long matrices took
+    statistics, comparisons  paired tests and average ranks, as numbers and as tables
+    results   ours and the paper's side by side, from records
+    page      docs/results.md
 
 Arrows point down: `protocol` calls `folds`, `search` and `records`, `tables` reads records, `results` reads `tables`
 and `paper`. Nothing here sees a graph.

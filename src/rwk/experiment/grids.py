@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from rwk.experiment.search import Grid
 
-ETAS: Final = (0.03125, 0.125, 0.5, 1.0, 2.0, 8.0, 32.0)
+ETAS: Final = (0.125, 0.5, 2.0, 8.0, 32.0)
 COSTS: Final = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 
 # attributes first: few label rounds, weak structure, little entropy
@@ -63,6 +63,6 @@ def search_grid(name: str) -> Grid:
     """What is searched on the matrices of a named grid.
 
     >>> len(search_grid("quick").eta)
-    7
+    5
     """
     return Grid(eta=ETAS, C=COSTS, combine="sum" if len(SETTINGS[name]) > 1 else "none")

@@ -1,7 +1,8 @@
 """The figures the paper printed, and by which protocol each came about.
 
 Wijesinghe, Wang, Gould: A Regularized Wasserstein Framework for Graph Kernels, ICDM 2021. Accuracies in percent,
-mean ± standard deviation, copied as printed; its baselines' figures it took from other papers.
+mean ± standard deviation, copied as printed. Its baselines' figures it took from other papers: WL and RetGK from
+GNTK's, GHK, HGK-WL and HGK-SP from WWL's, the rest from their own.
 """
 
 from __future__ import annotations
@@ -25,12 +26,14 @@ PROTOCOLS: Final[Mapping[str, str]] = {
     OURS: "nested cross-validation: stratified outer folds, repeated; everything chosen with the help of labels is "
     "chosen inside the training folds; no seed, split or fold dropped; attributes are standardised and costs scaled on "
     "the whole set's unlabelled graphs. This package's figures.",
-    "S": "ten random 90/10 splits; the released code fixes the hyper-parameters per set and leaves out some seeds.",
+    "S": "ten random 90/10 splits; the paper speaks of nested cross-validation, its released code fixes the "
+    "hyper-parameters per set and leaves out some seeds.",
     "F": "nested cross-validation on random 90/10 splits; distances scaled by their maximum over all data.",
-    "R": "repeated 10-fold cross-validation, hyper-parameters chosen inside the training folds.",
+    "R": "repeated 10-fold cross-validation, hyper-parameters chosen inside the training folds (GHK, HGK-WL and HGK-SP "
+    "as WWL's paper has them).",
     "T": "10-fold cross-validation, hyper-parameters chosen on the test folds.",
     "E": "10-fold cross-validation; the epoch with the best mean accuracy on the folds it is reported for.",
-    "Q": "quoted from another comparison, which does not restate how it was obtained.",
+    "Q": "as GNTK's paper quotes it, which does not restate how it was obtained.",
     "O": "10-fold cross-validation as its own paper describes it.",
 }
 PROTOCOL_OF: Final[Mapping[str, str]] = {

@@ -10,24 +10,27 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from rwk.experiment import paper
+from rwk.experiment.comparisons import Found, ahead
+from rwk.experiment.notes import NOTES, Note
 from rwk.experiment.records import read_records
-from rwk.experiment.runtimes import RUNTIMES, runtime_table
-from rwk.experiment.tables import Experiment, accuracy, experiments, markdown
+from rwk.experiment.runtimes import RUNTIMES
+from rwk.experiment.tables import Experiment, accuracy, bold, experiments, markdown
 
-Found = Mapping[tuple[str, str], Experiment]
-
+# repeats × folds that need not be said
+USUAL: Final = "10 × 10"
 # both signs of the degree prior stand in the ablation; RWK itself attracts
 SIGNS: Final = ("RWK", "RWK-repel")
+HOP_STEPS: Final = (("RWK", "RWK-1"), ("RWK-1", "RWK-0"))
 
 
 def read_results(folder: str | os.PathLike[str]) -> dict[tuple[str, str], Experiment]:
     """Every experiment recorded in a folder, by dataset and method."""
-    paths = sorted(path for path in Path(folder).glob("*.jsonl") if path.name != RUNTIMES)
+    paths = sorted(path for path in Path(folder).glob("*.jsonl") if path.name not in (RUNTIMES, NOTES))
     groups = experiments(score for path in paths for score in read_records(path))
     return {(group.dataset, group.method): group for group in groups}
 
@@ -53,13 +56,19 @@ def side_by_side(found: Found, datasets: Iterable[str], methods: Sequence[str]) 
     return markdown(head, rows)
 
 
-def by_method(found: Found, datasets: Sequence[str], methods: Iterable[str]) -> str:
-    """The paper's layout: a column per dataset, a row per method and protocol, the majority rate first."""
+def by_method(
+    found: Found, datasets: Sequence[str], methods: Iterable[str], notes: Mapping[tuple[str, str], Note] | None = None
+) -> str:
+    """The paper's layout: a column per dataset, a row per method and protocol, the majority rate first.
+
+    Bold: a baseline whose mean is above RWK's on the folds both have. Repeats and folds are given where they are not
+    10 × 10. A note says why there is no figure.
+    """
     head = ["method", "protocol", *datasets]
     known = [[group for (name, _), group in found.items() if name == dataset] for dataset in datasets]
     rows = [["majority class", "-", *map(_majority, known)]]
     for method in methods:
-        ours = [_ours(found, dataset, method) for dataset in datasets]
+        ours = [_entry(found, notes or {}, dataset, method) for dataset in datasets]
         papers = [_papers(dataset, method) for dataset in datasets]
         rows += [[f"{method}, ours", f"[{paper.OURS}]", *ours]] if any(ours) else []
         rows += [[f"{method}, paper", f"[{paper.PROTOCOL_OF[method]}]", *papers]] if any(papers) else []
@@ -97,54 +106,20 @@ def legend(codes: Iterable[str] = tuple(paper.PROTOCOLS)) -> str:
     return "\n".join(f"* [{code}] {paper.PROTOCOLS[code]}" for code in codes)
 
 
-def results_page(folder: str | os.PathLike[str]) -> str:
-    """The page of all results, from the records of a folder."""
-    found = read_results(folder)
-    parts = ["# Results", _INTRODUCTION, legend()]
-    discrete, continuous = (_present(found, sets) for sets in (paper.DISCRETE, paper.CONTINUOUS))
-    for title, command, datasets in (
-        ("Graphs with discrete attributes", "discrete", discrete),
-        ("Graphs with continuous attributes", "continuous", continuous),
-    ):
-        ablation = by_method(found, datasets, (*SIGNS, *paper.ABLATION))
-        parts += [f"## {title}", _command(command), side_by_side(found, datasets, paper.HOPS)]
-        parts += ["All methods, in the paper's layout:", by_method(found, datasets, (*paper.BASELINES, *paper.HOPS))]
-        parts += ["### Ablation", _command("ablation", datasets), ablation]
-        parts += ["### Local variation", _command("hops", datasets), gains(found, datasets, HOP_STEPS)]
-        parts += [
-            "### What the training folds chose",
-            chosen_settings(found, datasets, "RWK"),
-            _settings(found, datasets),
-        ]
-    timed = runtime_table(Path(folder) / RUNTIMES)
-    if timed:
-        parts += ["## Run time", _command("runtime"), timed]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-HOP_STEPS: Final = (("RWK", "RWK-1"), ("RWK-1", "RWK-0"))
-_INTRODUCTION: Final = (
-    "Made by `rwk reproduce tables` from the records in `results/`, one JSON line a fold. Accuracies in percent: mean "
-    "± standard deviation over the repeats' means (over all folds). All methods meet the same folds, stored in "
-    "`results/folds/`. One grid of settings serves all discrete sets and one all continuous sets. The letters name "
-    "protocols:"
-)
-
-
 def extent(group: Experiment) -> str:
     """Repeats × folds, and how many are missing where a run is not finished."""
-    splits = int(group.scores[0].protocol.get("n_splits", 1 + max(score.fold for score in group.scores)))
-    missing = group.n_repeats * splits - len(group.scores)
-    return f"{group.n_repeats} × {splits}" + (f" ({missing} folds missing)" if missing else "")
+    missing = f" ({group.n_missing} folds missing)" if group.n_missing else ""
+    return f"{group.n_repeats} × {group.n_splits}{missing}"
 
 
-def _present(found: Found, datasets: Sequence[str]) -> list[str]:
-    """The paper's sets, each followed by its other forms that were run."""
-    forms = {name for name, _ in found}
-    others = {
-        name: [form for form, of in paper.OTHER_FORMS.items() if of == name and form in forms] for name in datasets
-    }
-    return [form for name in datasets for form in (name, *others[name])]
+def _entry(found: Found, notes: Mapping[tuple[str, str], Note], dataset: str, method: str) -> str:
+    """A figure of ours or the note in its place."""
+    group, note = found.get((dataset, method)), notes.get((dataset, method))
+    if group is None or (note and group.n_missing):
+        return note.words if note else ""
+    short = "" if extent(group) == USUAL else f", {extent(group)}"
+    text = accuracy(group) + short
+    return bold(text) if method in paper.BASELINES and ahead(found, dataset, method) else text
 
 
 def _ours(found: Found, dataset: str, method: str) -> str:
@@ -172,17 +147,3 @@ def _our_gain(found: Found, dataset: str, better: str, worse: str) -> str:
 def _paper_gain(dataset: str, better: str, worse: str) -> str:
     first, second = paper.published(dataset, better), paper.published(dataset, worse)
     return f"{first.mean - second.mean:+.1f}" if first and second else ""
-
-
-def _settings(found: Found, datasets: Iterable[str]) -> str:
-    """What the settings' names stand for, as recorded."""
-    meant: dict[str, Any] = {}
-    for dataset in datasets:
-        if (dataset, "RWK") in found:
-            meant |= found[dataset, "RWK"].scores[-1].protocol.get("settings", {})
-    return markdown(["setting", "what differs from the defaults"], [[k, v] for k, v in meant.items()]) if meant else ""
-
-
-def _command(what: str, datasets: Sequence[str] = ()) -> str:
-    chosen = f" --datasets {','.join(datasets)}" if datasets else ""
-    return f"```\nrwk reproduce {what}{chosen}\n```"

@@ -7,7 +7,7 @@ C or κ.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Any, Literal, NamedTuple
@@ -137,6 +137,14 @@ class Matrices:
             total += self._one(self.named[name], eta, train, rows)
         return total / len(names)
 
+    def training_kernels(self, eta: float | None, train: IntArray) -> Iterator[FloatArray]:
+        """`kernel` of every setting on the training graphs, in the order of `settings`, none made twice."""
+        total = np.zeros((len(train), len(train)))
+        for setting in self.settings:
+            kernel = total / len(self.named) if setting == SUM else self.kernel(setting, eta, train, train)
+            total += kernel
+            yield kernel
+
     def _one(self, matrix: FloatArray, eta: float | None, train: IntArray, rows: IntArray) -> FloatArray:
         block = np.asarray(matrix[np.ix_(rows, train)], dtype=np.float64)
         diagonal = np.asarray(matrix.diagonal()[train], dtype=np.float64)
@@ -179,9 +187,8 @@ def search(matrices: Matrices, task: Task) -> Choice:
     splits = inner_splits(codes, grid, task.seed)
     treated = grid.inner == "treated" or (grid.inner == "auto" and len(codes) <= LARGE_FOLD)
     right = np.zeros((len(matrices.settings), len(grid.treatments), len(matrices.etas), len(grid.C)))
-    for s, setting in enumerate(matrices.settings):
-        for e, eta in enumerate(matrices.etas):
-            kernel = matrices.kernel(setting, eta, task.train, task.train)
+    for e, eta in enumerate(matrices.etas):
+        for s, kernel in enumerate(matrices.training_kernels(eta, task.train)):
             for t, treatment in enumerate(grid.treatments):
                 if t == 0 or treated:
                     block = treat(kernel, treatment).kernel if treated else kernel

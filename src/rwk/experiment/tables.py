@@ -60,6 +60,16 @@ class Experiment:
         """Time of all folds together, matrices not counted."""
         return float(sum(score.seconds for score in self.scores))
 
+    @property
+    def n_splits(self) -> int:
+        """Folds a repeat."""
+        return int(self.scores[0].protocol.get("n_splits", 1 + max(score.fold for score in self.scores)))
+
+    @property
+    def n_missing(self) -> int:
+        """Folds of the repeats begun that are not recorded yet."""
+        return self.n_repeats * self.n_splits - len(self.scores)
+
     def __repr__(self) -> str:
         return (
             f"Experiment({self.method!r} on {self.dataset!r}: {100 * self.mean:.2f} % over {self.n_repeats} repeats, "
@@ -76,8 +86,10 @@ def experiments(scores: Iterable[Score]) -> list[Experiment]:
     return [Experiment(tuple(group)) for group in groups.values()]
 
 
-def markdown_table(scores: Iterable[Score]) -> str:
+def markdown_table(scores: Iterable[Score], *, highlight: str = "") -> str:
     """A Markdown table of records: a row per dataset, a column per method, mean ± std over repeats (over folds).
+
+    With `highlight`, a method's name, means above that method's are in bold.
 
     >>> print(markdown_table([]))
     | dataset | repeats × folds | majority |
@@ -92,9 +104,16 @@ def markdown_table(scores: Iterable[Score]) -> str:
         # methods are run on the same folds; where one is not finished yet, the row says so
         runs = dict.fromkeys(f"{g.n_repeats} × {len({s.fold for s in g.scores})}" for g in row.values())
         first = next(iter(row.values()))
-        cells = [accuracy(row[method]) if method in row else "" for method in methods]
+        least = row[highlight].mean if highlight in row else float("inf")
+        shown = {name: bold(accuracy(group)) if group.mean > least else accuracy(group) for name, group in row.items()}
+        cells = [shown.get(method, "") for method in methods]
         lines.append(_row([dataset, ", ".join(runs), f"{100 * first.majority:.1f}", *cells]))
     return "\n".join(lines)
+
+
+def bold(text: str) -> str:
+    """Text in bold."""
+    return f"**{text}**"
 
 
 def accuracy(experiment: Experiment) -> str:

@@ -4,6 +4,7 @@
     drawing    one graph                       alignment  two graphs and their coupling
     kernels    a whole matrix                  maps       a dataset in the plane, a spectrum
     explained  why a graph got its class       curves     records: convergence, accuracy, run time ...
+    ranks      the critical-difference diagram of average ranks
 
 Every plot function takes Axes and returns them, and draws on a figure of its own when none are given. Needs the
 extra `plot`.
@@ -28,6 +29,7 @@ _PUBLIC = {
     "plot_kernel": "kernels",
     "plot_map": "maps",
     "plot_pulls": "explained",
+    "plot_ranks": "ranks",
     "plot_runtime": "curves",
     "plot_scaling": "curves",
     "plot_spectrum": "maps",

@@ -1,0 +1,27 @@
+"""`rwk baselines list`: the methods RWK is compared with."""
+
+from __future__ import annotations
+
+import typer
+from rich.table import Table
+
+from rwk.cli.screen import console
+
+baselines = typer.Typer(no_args_is_help=True, help="The methods RWK is compared with.")
+
+
+@baselines.callback()
+def about() -> None:
+    """The methods RWK is compared with."""
+
+
+@baselines.command("list")
+def list_them() -> None:
+    """Print every baseline: its name, what data it accepts, what kind it is, where it is described."""
+    from rwk.baselines import describe
+
+    table = Table("name", "accepts", "kind", "needs", "reference")
+    for row in describe():
+        accepts = ", ".join("neither" if what == "structure" else what for what in row.accepts)
+        table.add_row(row.name, accepts, row.kind, row.extra, row.reference)
+    console.print(table, highlight=False, markup=False)

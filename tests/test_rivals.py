@@ -1,0 +1,344 @@
+"""The baselines under RWK's protocol: their own grids, notes where there is no figure, budgets, and who is ahead."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rwk import as_graphs, rivals
+from rwk.baselines.base import NotApplicable
+from rwk.datasets import load_dataset
+from rwk.deadline import done_within
+from rwk.experiment import Score, make_folds, paper, read_records
+from rwk.experiment.comparisons import ahead, differences, ranks_of, ranks_table
+from rwk.experiment.folds import stored_folds
+from rwk.experiment.grids import COSTS
+from rwk.experiment.notes import NOTES, Note, append_note, read_notes
+from rwk.experiment.records import append_record
+from rwk.experiment.results import by_method
+from rwk.experiment.search import Grid, Matrices, Task, fit_choice, search
+from rwk.experiment.tables import Experiment, markdown_table
+from rwk.graphs import GraphSet
+from rwk.machines import encode_classes
+from rwk.reproduce import Options, all_methods, reproduce
+from rwk.rivals import Place, is_network, score_baseline, score_or_note
+
+FOLDS = 2
+
+
+def graphs_of(*, labels: bool = True, n: int = 16) -> GraphSet:
+    """Paths and cycles of two classes."""
+    made = []
+    for g in range(n):
+        size = 4 + g % 4
+        matrix = np.zeros((size, size))
+        ends = [(i, i + 1) for i in range(size - 1)] + ([(0, size - 1)] if g % 2 else [])
+        for i, j in ends:
+            matrix[i, j] = matrix[j, i] = 1.0
+        made.append(matrix)
+    found = replace(as_graphs(made), name="TOY", targets=np.arange(n) % 2)
+    return replace(found, node_labels=np.zeros(int(found.sizes.sum()), np.int64)) if labels else found
+
+
+def scores_of(dataset: str, method: str, values: list[float], **protocol: Any) -> Experiment:
+    """An experiment of one repeat with these scores."""
+    common = {"n_train": 90, "n_test": 10, "majority": 0.5, "chosen": {}, "inner_score": None, "seconds": 1.0}
+    protocol = {"n_splits": len(values), "folds": "f", **protocol}
+    return Experiment(
+        tuple(
+            Score(
+                dataset=dataset,
+                method=method,
+                seed=0,
+                fold=fold,
+                score=value,
+                n_correct=round(10 * value),
+                protocol=protocol,
+                versions={},
+                **common,
+            )
+            for fold, value in enumerate(values)
+        )
+    )
+
+
+# grids
+
+
+def test_discrepancies_are_searched_over_their_own_gammas(tmp_path: Path) -> None:
+    graphs = graphs_of()
+    folds = make_folds(graphs.targets, FOLDS, 1)
+    for name in ("WWL", "FGW"):
+        score_baseline({"": graphs}, name, folds, Place(tmp_path / f"{name}.jsonl"))
+        record = read_records(tmp_path / f"{name}.jsonl")[0]
+        assert record.protocol["grid"]["eta"] == sorted(rivals.baseline(name).gammas)
+        assert record.chosen["eta"] in rivals.baseline(name).gammas
+        assert record.protocol["searched"] == {k: list(v) for k, v in rivals.baseline(name).grid.items()}
+
+
+def test_records_of_another_grid_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs = graphs_of()
+    folds = make_folds(graphs.targets, FOLDS, 1)
+    score_baseline({"": graphs}, "WL", folds, Place(tmp_path / "r.jsonl"))
+    monkeypatch.setattr(type(rivals.baseline("WL")), "grid", {"rounds": (0, 1)})
+    with pytest.raises(ValueError, match="made with another searched: rounds"):
+        score_baseline({"": graphs}, "WL", folds, Place(tmp_path / "r.jsonl"))
+
+
+def test_kernels_choose_between_the_forms_of_a_dataset(tmp_path: Path) -> None:
+    """The second form tells the classes apart, the first (no edges at all) can't."""
+    graphs = graphs_of()
+    sizes = graphs.sizes
+    bare = replace(as_graphs([np.zeros((n, n)) for n in np.full(len(sizes), 5)]), name="TOY", targets=graphs.targets)
+    bare = replace(bare, node_labels=np.zeros(int(bare.sizes.sum()), np.int64))
+    folds = make_folds(graphs.targets, FOLDS, 1)
+    experiment = score_baseline({"bare": bare, "whole": graphs}, "WL", folds, Place(tmp_path / "r.jsonl"))
+    assert {score.chosen["setting"].split(":")[0] for score in experiment.scores} == {"whole"}
+    assert experiment.mean == 1.0
+
+
+class Stub:
+    """A network in two lines: it says what it chose, and guesses by the seed it was given."""
+
+    kind, extra, accepts, grid = "classifier", "", ("structure",), {"hidden": (1, 2)}
+
+    def __init__(self, random_state: int = 0) -> None:
+        self.random_state = random_state
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return {"random_state": self.random_state}
+
+    def set_params(self, **parameters: Any) -> Stub:
+        self.random_state = parameters["random_state"]
+        return self
+
+    def __sklearn_clone__(self) -> Stub:
+        return Stub()
+
+    def __repr__(self) -> str:
+        return "Stub()"
+
+    def check_applies(self, graphs: GraphSet) -> None: ...
+
+    def applies(self, graphs: GraphSet) -> bool:
+        return True
+
+    def fit(self, graphs: GraphSet, y: Any) -> Stub:
+        self.chosen_ = {"hidden": np.int64(2), "epoch": 7 + self.random_state}
+        return self
+
+    def predict(self, graphs: GraphSet) -> Any:
+        return np.full(len(graphs), self.random_state)
+
+
+def test_networks_record_what_they_chose_and_take_the_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(rivals, "baseline", lambda name: Stub())
+    true_cv = rivals.nested_cv
+    monkeypatch.setattr(rivals, "nested_cv", lambda *a, **k: asked.append(k["n_jobs"]) or true_cv(*a, **k))
+    graphs = graphs_of()
+    score_baseline({"": graphs}, "GIN", make_folds(graphs.targets, FOLDS, 2), Place(tmp_path / "r.jsonl", n_jobs=2))
+    records = read_records(tmp_path / "r.jsonl")
+    assert [record.chosen for record in records] == [{"hidden": 2, "epoch": 7}] * FOLDS + [
+        {"hidden": 2, "epoch": 8}
+    ] * FOLDS
+    assert asked == [2]
+
+
+def test_networks_are_repeated_less_unless_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs = graphs_of()
+    monkeypatch.setattr(rivals, "baseline", lambda name: Stub())
+    monkeypatch.setattr("rwk.reproduce.load_forms", lambda name, data: (graphs, {"": graphs}))
+    for repeats, n in ((None, 3), (5, 5)):
+        options = Options(folder=tmp_path / str(n), splits=FOLDS, repeats=repeats, jobs=1)
+        reproduce("discrete", options, datasets=["TOY"], methods=["GIN"], say=lambda line: None)
+        assert len(read_records(options.folder / "TOY-GIN.jsonl")) == n * FOLDS
+
+
+def test_networks_are_told_from_kernels() -> None:
+    assert [name for name in paper.BASELINES if is_network(name)] == ["PATCHY-SAN", "DGCNN", "CapsGNN", "GIN"]
+
+
+def test_all_stands_for_every_method() -> None:
+    assert all_methods(["all"]) == [*paper.HOPS, *paper.BASELINES]
+    assert all_methods(["wl", "ALL"])[:2] == ["WL", "RWK"]
+    assert len(all_methods(["wl", "all"])) == 19
+
+
+def test_classify_puts_all_methods_beside_rwk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("typer", reason="the command line needs the extra 'cli'")
+    from rwk.cli.reproduce import classify_baselines
+
+    graphs = graphs_of(labels=False)
+    monkeypatch.setattr(rivals, "baseline_names", lambda: ["WL", "HGK-WL", "WL-OA"])
+    for score in scores_of("TOY", "rwk", [0.1, 0.2], folds=make_folds(graphs.targets, FOLDS, 1).fingerprint(0)).scores:
+        append_record(tmp_path / "records.jsonl", score)
+    classify_baselines(graphs, "all", tmp_path, repeats=1, splits=FOLDS, n_jobs=1, budget=None)
+    shown = capsys.readouterr().out
+    assert "| dataset | repeats × folds | majority | WL | WL-OA | rwk |" in shown
+    assert "* HGK-WL: needs node attributes or labels" in shown
+    assert "rwk − WL-OA" in shown
+    assert shown.count("**") == 8  # both are ahead, in both tables
+
+
+# notes
+
+
+def test_what_does_not_apply_leaves_a_note(tmp_path: Path) -> None:
+    graphs = graphs_of(labels=False)
+    folds = make_folds(graphs.targets, FOLDS, 1)
+    said: list[str] = []
+    place = Place(tmp_path / "TOY-HGK-WL.jsonl")
+    for _ in range(2):
+        assert score_or_note({"": graphs}, "HGK-WL", folds, place, say=said.append) is None
+    assert said == ["HGK-WL on TOY: needs node attributes or labels"] * 2
+    assert len((tmp_path / NOTES).read_text().splitlines()) == 1
+    note = read_notes(tmp_path / NOTES)["TOY", "HGK-WL"]
+    assert note.kind == "not applicable"
+    assert "| needs node attributes or labels |" in by_method(
+        {("TOY", "RWK"): scores_of("TOY", "RWK", [0.5, 0.6])}, ["TOY"], ["RWK", "HGK-WL"], {("TOY", "HGK-WL"): note}
+    )
+    with pytest.raises(NotApplicable, match="HGK-WL does not apply to TOY"):
+        score_baseline({"": graphs}, "HGK-WL", folds)
+
+
+def test_a_figure_takes_the_place_of_a_note() -> None:
+    notes = {("TOY", "WL"): Note("TOY", "WL", "not finished", "did not finish in 1 h", 3600.0)}
+    half = scores_of("TOY", "WL", [0.5, 0.6], n_splits=3)
+    whole = scores_of("TOY", "WL", [0.5, 0.6])
+    assert "did not finish in 1 h" in by_method({("TOY", "WL"): half}, ["TOY"], ["WL"], notes)
+    assert "55.0" in by_method({("TOY", "WL"): whole}, ["TOY"], ["WL"], notes)
+
+
+# budgets
+
+
+def test_work_is_ended_when_its_time_is_over() -> None:
+    start = time.perf_counter()
+    assert not done_within(0.5, time.sleep, 60)
+    assert time.perf_counter() - start < 30
+    assert done_within(60, time.sleep, 0)
+
+
+def test_errors_of_timed_work_are_raised() -> None:
+    with pytest.raises(ValueError, match="must be non-negative"):
+        done_within(60, time.sleep, -1)
+    with pytest.raises(ValueError, match="a budget must be positive"):
+        done_within(0, time.sleep, 1)
+
+
+def test_a_budget_that_is_spent_is_stated(tmp_path: Path) -> None:
+    graphs = graphs_of()
+    folds = make_folds(graphs.targets, FOLDS, 1)
+    place = Place(tmp_path / "TOY-WL.jsonl")
+    said: list[str] = []
+    assert score_or_note({"": graphs}, "WL", folds, place, budget=0.01, say=said.append) is None
+    assert said == ["WL on TOY: did not finish in 0.01 s"]
+    assert read_notes(tmp_path / NOTES)["TOY", "WL"].seconds == 0.01
+    assert score_or_note({"": graphs}, "WL", folds, place, budget=0.01, say=said.append) is None
+    assert said[-1] == "WL on TOY: did not finish in 0.01 s; give it a larger budget"
+    found = score_or_note({"": graphs}, "WL", folds, place, budget=300.0, say=said.append)
+    assert found is not None
+    assert [s.score for s in found.scores] == [s.score for s in score_baseline({"": graphs}, "WL", folds).scores]
+
+
+def test_notes_keep_the_last_word(tmp_path: Path) -> None:
+    for hours in (1, 2):
+        append_note(tmp_path / NOTES, Note("A", "WL", "not finished", f"did not finish in {hours} h", 3600.0 * hours))
+    assert read_notes(tmp_path / NOTES)["A", "WL"].words == "did not finish in 2 h"
+    assert json.loads((tmp_path / NOTES).read_text().splitlines()[0])["seconds"] == 3600.0
+
+
+# who is ahead
+
+LOW, HIGH = [0.6, 0.7, 0.65, 0.7], [0.8, 0.9, 0.75, 0.9]
+
+
+def test_a_baseline_ahead_of_rwk_is_bold() -> None:
+    found = {
+        ("TOY", "RWK"): scores_of("TOY", "RWK", LOW),
+        ("TOY", "RWK-0"): scores_of("TOY", "RWK-0", HIGH),
+        ("TOY", "WL"): scores_of("TOY", "WL", HIGH),
+        ("TOY", "PK"): scores_of("TOY", "PK", [0.1] * 4),
+    }
+    table = by_method(found, ["TOY"], ["RWK", "RWK-0", "WL", "PK"])
+    assert [line.split("|")[1].strip() for line in table.splitlines() if "**" in line] == ["WL, ours"]
+    assert "**83.8 (7.5), 1 × 4**" in table
+    assert ahead(found, "TOY", "WL")
+    assert not ahead(found, "TOY", "PK")
+    assert not ahead(found, "TOY", "GIN")
+    scores = [score for group in found.values() for score in group.scores]
+    assert markdown_table(scores, highlight="RWK").count("**") == 4
+    assert "**" not in markdown_table(scores)
+
+
+def test_ahead_counts_shared_folds_only() -> None:
+    """WL's mean is above that of RWK, but on the two folds it has, RWK is better."""
+    found = {
+        ("TOY", "RWK"): scores_of("TOY", "RWK", [0.9, 0.95, 0.1, 0.1]),
+        ("TOY", "WL"): scores_of("TOY", "WL", [0.8, 0.9], n_splits=4),
+    }
+    assert found["TOY", "WL"].mean > found["TOY", "RWK"].mean
+    assert not ahead(found, "TOY", "WL")
+
+
+def test_differences_come_with_a_p_value() -> None:
+    groups = [scores_of("TOY", "RWK", LOW), scores_of("TOY", "WL", HIGH), scores_of("OTHER", "WL", HIGH)]
+    table = differences(groups)
+    assert table.splitlines()[0].replace(" ", "") == "|points(p)|TOY|"
+    assert "RWK − WL" in table
+    assert "**-17.5 (0.01)**" in table
+    assert differences(groups[:1]) == ""
+
+
+def test_ranks_are_of_finished_runs_that_all_datasets_have() -> None:
+    found = {}
+    for dataset, order in (("A", "RWK WL PK"), ("B", "WL RWK PK"), ("C", "RWK WL PK")):
+        for place, method in enumerate(order.split()):
+            found[dataset, method] = scores_of(dataset, method, [0.9 - 0.1 * place] * 4)
+    found["D", "RWK"] = scores_of("D", "RWK", LOW)  # too few methods
+    found["A", "GHK"] = scores_of("A", "GHK", HIGH)  # too few datasets
+    found["A", "PK"] = scores_of("A", "PK", [1.0, 1.0], n_splits=4)  # not finished
+    ranks = ranks_of(found, ["A", "B", "C", "D"], ["RWK", "WL", "PK", "GHK"])
+    assert ranks is not None
+    assert ranks.methods == ("RWK", "WL")
+    assert ranks.n_datasets == 3
+    assert ranks.ranks.round(2).tolist() == [1.33, 1.67]
+    shown = ranks_table(found, ["A", "B", "C", "D"], ["RWK", "WL", "PK", "GHK"])
+    assert "| RWK    | 1.33         |" in shown
+    assert "over 3 datasets (A, B, C)" in shown
+    assert ranks_table(found, ["D"], ["RWK"]) == ""
+    assert ranks_of(found, ["D"], ["RWK"]) is None
+
+
+# records
+
+
+@pytest.mark.parametrize("method", ["WL", "WWL"])
+def test_recorded_folds_can_be_had_again(method: str) -> None:
+    """The first two folds of MUTAG, as the committed records have them: same choice, same score."""
+    root = Path(__file__).parents[1]
+    recorded = [score for score in read_records(root / "results" / f"MUTAG-{method}.jsonl") if score.key[2:] < (0, 2)]
+    place = Path(os.environ.get("RWK_DATA") or root.parent / "shared" / "datasets")
+    if not recorded or not (place / "MUTAG.zip").exists():
+        pytest.skip("no records, or MUTAG.zip is not in $RWK_DATA or ../shared/datasets")
+    graphs = load_dataset("MUTAG", root=place)
+    folds = stored_folds(root / "results" / "folds" / "MUTAG.json", graphs.targets, seeds=[0])
+    estimator = rivals.baseline(method)
+    grid = Grid(eta=getattr(estimator, "gammas", (1.0,)), C=COSTS).checked()
+    matrices = Matrices(dict(estimator.settings(graphs)), estimator.kind, grid)
+    _, codes = encode_classes(graphs.targets)
+    for score in recorded:
+        task = Task(*folds.split(0, score.fold), codes=codes, seed=0, fold=score.fold)
+        choice = search(matrices, task)
+        assert choice.as_record() == dict(score.chosen)
+        assert float((fit_choice(matrices, task, choice) == codes[task.test]).mean()) == score.score
