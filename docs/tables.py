@@ -1,4 +1,4 @@
-"""Puts the figures of the README in their places, from records alone: `make tables`.
+"""Puts the figures of the README and of the page on performance in their places, from records alone: `make tables`.
 
 Between `<!-- name -->` and `<!-- /name -->` stands what the function of that name makes of the records under results/.
 What has no record yet is said to have none.
@@ -15,6 +15,7 @@ from rwk.experiment.results import extent, read_results
 from rwk.experiment.tables import accuracy, markdown
 
 ROOT = Path(__file__).parent.parent
+PAGES = (ROOT / "README.md", ROOT / "docs" / "performance.md")
 PLACE = re.compile(r"(<!-- (?P<name>\w+) -->\n).*?(<!-- /(?P=name) -->)", re.DOTALL)
 SPEED = "results/bench-cpu.json"
 GPU = "results/gpu-h200.md"
@@ -48,12 +49,15 @@ def speed(root: Path) -> str:
     for name in contenders:
         cells = []
         for row in sets:
-            time, ratio = row["microseconds"].get(name), row["faster than"].get(name)
-            cells.append("" if time is None else f"{time:,.0f}" + (f" ({ratio:.1f}×)" if ratio else ""))
+            time = row["microseconds"].get(name)
+            ratios = [row["faster than"][precision].get(name) for precision in ("float64", "float32")]
+            faster = " ({}×, {}×)".format(*(f"{ratio:,.1f}" for ratio in ratios)) if all(ratios) else ""
+            cells.append("" if time is None else f"{time:,.0f}{faster}")
         rows.append([name, *cells])
     made = record["made_with"]
     table = markdown(["µs a pair, one thread", *(row["dataset"] for row in sets)], rows)
-    return f"{table}\n\nIn brackets: how many times rwk in float64 is faster. {made['cpu']}, numpy {made['numpy']}."
+    note = "In brackets: how many times rwk is faster, in float64 and in float32."
+    return f"{table}\n\n{note} {made['cpu']}, numpy {made['numpy']}."
 
 
 def gpu(root: Path) -> str:
@@ -67,7 +71,25 @@ def gpu(root: Path) -> str:
     return markdown(head, [["pairs a second", *(rate for _, rate in rows)]])
 
 
-MAKERS = {"results": results, "speed": speed, "gpu": gpu}
+def steps(root: Path) -> str:
+    """Where the time of a pair goes, and how near the machine's limit it is."""
+    if not (root / SPEED).exists():
+        return f"*No record yet: `rwk bench --output {SPEED}` writes it.*"
+    sets = json.loads((root / SPEED).read_text(encoding="utf-8"))["datasets"]
+    rows = [[f"{step}, µs", *(f"{row['steps'][step]:.1f}" for row in sets)] for step in sets[0]["steps"]]
+    rows.append(["iterations", *(f"{row['mean iterations']:.1f}" for row in sets)])
+    for what, title in (
+        ("GFLOP/s", "GFLOP/s of a pair"),
+        ("GEMM peak GFLOP/s", "GFLOP/s of a large product, one thread"),
+    ):
+        rows.append(
+            [f"{title}, float64 and float32", *("{float64:.0f}, {float32:.0f}".format(**row[what]) for row in sets)]
+        )
+    rows.append(["float32 differs by at most", *(f"{row['float32 relative difference']:.0e}" for row in sets)])
+    return markdown(["one thread, float64", *(row["dataset"] for row in sets)], rows)
+
+
+MAKERS = {"results": results, "speed": speed, "steps": steps, "gpu": gpu}
 
 
 def filled(text: str, root: Path = ROOT) -> str:
@@ -76,9 +98,9 @@ def filled(text: str, root: Path = ROOT) -> str:
 
 
 def main() -> None:
-    readme = ROOT / "README.md"
-    readme.write_text(filled(readme.read_text(encoding="utf-8")), encoding="utf-8")
-    print(readme)
+    for page in PAGES:
+        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")
+        print(page)
 
 
 if __name__ == "__main__":
