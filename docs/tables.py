@@ -78,13 +78,9 @@ def steps(root: Path) -> str:
     sets = json.loads((root / SPEED).read_text(encoding="utf-8"))["datasets"]
     rows = [[f"{step}, µs", *(f"{row['steps'][step]:.1f}" for row in sets)] for step in sets[0]["steps"]]
     rows.append(["iterations", *(f"{row['mean iterations']:.1f}" for row in sets)])
-    for what, title in (
-        ("GFLOP/s", "GFLOP/s of a pair"),
-        ("GEMM peak GFLOP/s", "GFLOP/s of a large product, one thread"),
-    ):
-        rows.append(
-            [f"{title}, float64 and float32", *("{float64:.0f}, {float32:.0f}".format(**row[what]) for row in sets)]
-        )
+    for what, title in (("GFLOP/s", "a pair"), ("GEMM peak GFLOP/s", "a large product")):
+        rates = ("{float64:.0f}, {float32:.0f}".format(**row[what]) for row in sets)
+        rows.append([f"GFLOP/s of {title}, float64 and float32", *rates])
     rows.append(["float32 differs by at most", *(f"{row['float32 relative difference']:.0e}" for row in sets)])
     return markdown(["one thread, float64", *(row["dataset"] for row in sets)], rows)
 

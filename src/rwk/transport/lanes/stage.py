@@ -301,17 +301,21 @@ def _enter_image(image: Any, lane: int, left: Any, right: Any, extent: Any) -> N
 
 
 @compiled
+def _logarithms(weights: Any, out: Any) -> float:
+    """out = log w; returns <w, log w>. Weights of nodes are mostly equal, so one logarithm serves many."""
+    total = 0.0
+    for i in range(len(weights)):
+        out[i] = out[i - 1] if i > 0 and weights[i] == weights[i - 1] else log_of(weights[i])
+        total = fma(weights[i], out[i], total)
+    return total
+
+
+@compiled
 def _enter_coupling(gamma: Any, logs: Any, lane: int, mu: Any, nu: Any, extent: Any) -> float:
     """gamma = mu nu^T and its logarithms; returns <gamma, log gamma>."""
     n, m = len(mu), len(nu)
     log_mu, log_nu = np.empty(n), np.empty(m)
-    entropy = 0.0
-    for i in range(n):
-        log_mu[i] = log_of(mu[i])
-        entropy = fma(mu[i], log_mu[i], entropy)
-    for k in range(m):
-        log_nu[k] = log_of(nu[k])
-        entropy = fma(nu[k], log_nu[k], entropy)
+    entropy = _logarithms(mu, log_mu) + _logarithms(nu, log_nu)
     for i in range(extent[0]):
         for k in range(extent[1]):
             present = i < n and k < m
