@@ -14,7 +14,7 @@ from rwk.gram.matrix import cross_discrepancy, symmetric_discrepancy
 from rwk.graphs import GraphSet
 from rwk.parameters import Parameters
 from rwk.represent import represent
-from rwk.transport.pairs import Ticker, in_precision, solve_pair, solve_pairs
+from rwk.transport.pairs import Ticker, in_precision, solve_pair
 from rwk.transport.payments import node_payments
 from rwk.transport.problem import GraphMeasures, PairSolution
 
@@ -66,7 +66,7 @@ def aligned(measures: GraphMeasures, settings: Parameters, *, certify: bool, tra
     solution = solve_pair(solved, 0, 1, weights, options, backend=backend, trace=trace)
     solution = replace(solution, paid=node_payments(solved, 0, 1, weights, solution.coupling))
     if settings.debias:
-        own = solve_pairs(solved, np.array([[0, 0], [1, 1]]), weights, options, backend=backend).values
+        own = [solve_pair(solved, i, i, weights, options, backend=backend).value for i in (0, 1)]
         bias = -0.5 * (own[0] + own[1])
         solution = replace(solution, value=solution.value + bias, terms={**solution.terms, "debias": bias})
     if certify:

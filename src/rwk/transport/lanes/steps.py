@@ -48,7 +48,7 @@ def make_rooms(stage: Stage) -> Rooms:
     n, m, width = stage.fixed.shape
     dtype = stage.fixed.dtype
     r, s = stage.factor_mu.shape[1], stage.factor_nu.shape[1]
-    return Rooms(
+    rooms = Rooms(
         lane_matrix(n, m, width, dtype),
         lane_matrix(n, m, width, dtype),
         lane_matrix(n, m, width, dtype),
@@ -63,6 +63,8 @@ def make_rooms(stage: Stage) -> Rooms:
         lane_matrix(1, 1, width, dtype),
         lane_matrix(1, 1, width, dtype),
     )
+    _clear(rooms.trial_logs, n, m)  # without a degree prior nobody writes them
+    return rooms
 
 
 @compiled
