@@ -103,9 +103,10 @@ def _scaling() -> dict[str, Any]:
 def _whole() -> dict[str, Any]:
     from rwk.bench.whole import large_pair, nci1, representation
 
-    found = {"representation": representation(), "NCI1": nci1(), "largest pair of DD": large_pair()}
-    for part, figures in found.items():
-        console.print(f"{part}: {figures}", highlight=False, soft_wrap=True)
+    found: dict[str, Any] = {}
+    for part, measure in (("NCI1", nci1), ("largest pair of DD", large_pair), ("representation", representation)):
+        found[part] = measure()
+        console.print(f"{part}: {found[part]}", highlight=False, soft_wrap=True)
     return found
 
 
