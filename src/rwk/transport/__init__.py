@@ -3,10 +3,13 @@
     problem.py    the records that travel, and the notation table
     pairs.py      solve_pairs(): which orientation, which backend
     threads.py    the CPU backend: chunks of pairs (chunks.py) over threads
-    cpu.py        the numbered steps of one pair, compiled; a chunk of pairs is a loop over it
+    lanes/        the numbered steps of small pairs, side by side in the lanes of vector registers
+    cpu.py        the numbered steps of one pair, compiled, for large ones
       costs.py      step 1: cost matrices of a pair
       sinkhorn.py   step 4: the Sinkhorn direction, rounded to exact marginals
-      vectormath.py exp and log as polynomials; vectors.py: registers as values, with a fixed order of sums
+      reductions.py sums over arrays in a fixed order
+      vectormath.py exp and log as polynomials
+      vectors.py    registers as values of compiled code
     gpu/          the GPU backend: a fused kernel for small pairs, batched products for large ones
     exact.py      a backend of the same steps with an exact linear solver for step 4, and the certificate
     scales.py     how large costs are on average
