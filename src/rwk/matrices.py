@@ -70,19 +70,22 @@ def discrepancy_matrix(
     >>> matrix.tolist(), health.n_pairs
     ([[0.0, 0.0], [0.0, 0.0]], 3)
     """
-    place = None
-    if folder is not None:
-        place = Path(folder) / f"{graphs.name.replace(os.sep, '_')}-{fingerprint(parameters, form)}.npz"
-        if place.exists():
-            return _read(place, len(graphs))
+    place = None if folder is None else matrix_place(folder, graphs.name, parameters, form)
+    if place is not None and place.exists():
+        return _read(place, len(graphs))
     start = time.perf_counter()
     measures, _ = represent(graphs, parameters)
     matrix, health = symmetric_discrepancy(measures, parameters, tick=tick)
     health = health._replace(seconds=time.perf_counter() - start)
     single = matrix.astype(np.float32)
     if place is not None:
-        _write(place, single, health, described(parameters, form))
+        keep_matrix(place, single, health, described(parameters, form))
     return single, health
+
+
+def matrix_place(folder: str | os.PathLike[str], name: str, parameters: Parameters, form: str = "") -> Path:
+    """The file of a dataset's matrix in a folder of them."""
+    return Path(folder) / f"{name.replace(os.sep, '_')}-{fingerprint(parameters, form)}.npz"
 
 
 def _read(place: Path, n: int) -> tuple[SingleMatrix, GramHealth]:
@@ -98,7 +101,8 @@ def _read(place: Path, n: int) -> tuple[SingleMatrix, GramHealth]:
     return matrix, health
 
 
-def _write(place: Path, matrix: SingleMatrix, health: GramHealth, description: str) -> None:
+def keep_matrix(place: Path, matrix: SingleMatrix, health: GramHealth, description: str) -> None:
+    """Write a symmetric matrix to its place, whole or not at all."""
     upper = matrix[np.triu_indices(len(matrix))]
 
     def write(beside: Path) -> None:

@@ -114,7 +114,7 @@ def reproduce(
                 own = (
                     replace(options, repeats=min(repeats, NETWORK_REPEATS)) if fewer and is_network(method) else options
                 )
-                place = Place(_records(graphs, method, own), own.jobs or os.cpu_count() or 1)
+                place = Place(_records(graphs, method, own), own.jobs or os.cpu_count() or 1, own.backend)
                 score_or_note(forms, method, _folds(graphs, own), place, budget=own.budget, say=say)
     return "" if options.solve_only else table_of(what, options.folder, list(dict.fromkeys(done)), methods)
 
@@ -187,6 +187,7 @@ def score_variant(
         about={"settings": about},
         records=_records(graphs, method, options),
         n_jobs=options.jobs or os.cpu_count() or 1,
+        backend=options.backend,
         progress=bar is not None,
     )
     say(repr(experiment))

@@ -49,10 +49,11 @@ def is_network(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a baseline's records and notes go; without `records` nothing is kept."""
+    """Where a baseline's records and notes go (without `records` nothing is kept), and what folds are run on."""
 
     records: Path | None = None
     n_jobs: int = 1
+    backend: str = "cpu"
     progress: bool = False
 
 
@@ -84,7 +85,7 @@ def score_baseline(forms: Mapping[str, GraphSet], name: str, folds: Folds, place
     matrices = _Settings(lambda: _all_settings(estimator, forms))
     # exp(−γ D) is searched over the γ of the method's own paper
     grid = Grid(eta=estimator.gammas, C=COSTS) if estimator.kind == "discrepancy" else Grid(C=COSTS)
-    return nested_cv(matrices, targets, grid=grid, kind=estimator.kind, **common)
+    return nested_cv(matrices, targets, grid=grid, kind=estimator.kind, backend=place.backend, **common)
 
 
 def score_or_note(

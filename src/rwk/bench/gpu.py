@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -17,11 +18,12 @@ from rich.table import Table
 from rwk.datasets import load_dataset
 from rwk.gram import symmetric_discrepancy
 from rwk.graphs import Graph, GraphSet
+from rwk.matrices import described, keep_matrix, matrix_place
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.transport import threads
 from rwk.transport.gpu import run_pairs
-from rwk.transport.gpu.device import open_device
+from rwk.transport.gpu.device import device_name, open_device
 from rwk.transport.gpu.plan import Job, fused_shape, group_pairs
 from rwk.transport.gpu.store import make_store
 from rwk.transport.pairs import orient
@@ -35,22 +37,18 @@ MAPS: Final = 3  # linear maps of Q: structure, and the two Laplacian terms
 _console = Console(width=140)
 
 
-def run(datasets: Sequence[str] = DATASETS, *, repeats: int = 5, check: bool = True) -> dict[str, Any]:
+def run(
+    datasets: Sequence[str] = DATASETS, *, repeats: int = 5, check: bool = True, matrices: Path | None = None
+) -> dict[str, Any]:
     """Ceilings of the device, rates of the size classes, and whole Grams, with their errors against the CPU."""
     limits = ceilings()
     classes = [size_class(width, limits, repeats=repeats) for width in PAIRS_OF_CLASS]
     _console.print(_class_table(classes, limits))
     grams = []
     for name in datasets:
-        grams.append(whole_gram(name, check_pairs=1000 if check else 0)[0])
+        grams.append(whole_gram(name, check_pairs=1000 if check else 0, matrices=matrices))
         _console.print(", ".join(f"{key} {_short(value)}" for key, value in grams[-1].items()), highlight=False)
     return {"device": device_name(), "ceilings": limits, "size classes": classes, "grams": grams}
-
-
-def device_name() -> str:
-    import torch
-
-    return str(torch.cuda.get_device_name(open_device()))
 
 
 def ceilings() -> dict[str, float]:
@@ -119,9 +117,9 @@ def operations(shape: tuple[int, int], iterations: float, rounds: int) -> dict[s
     }
 
 
-def whole_gram(name: str, *, check_pairs: int = 1000, **settings: Any) -> tuple[dict[str, Any], NDArray[np.float64]]:
+def whole_gram(name: str, *, check_pairs: int = 1000, matrices: Path | None = None) -> dict[str, Any]:
     """Seconds of a whole Gram with the default settings, and how far a sample is from the CPU's float64 values."""
-    parameters = Parameters.of({"backend": "gpu", **settings})
+    parameters = Parameters(backend="gpu")
     graphs = load_dataset(name)
     represent(graphs[:8], parameters)  # compiles what is compiled on the CPU
     start = time.perf_counter()
@@ -145,7 +143,10 @@ def whole_gram(name: str, *, check_pairs: int = 1000, **settings: Any) -> tuple[
     }
     if check_pairs:
         record |= agreement(measures, parameters, matrix, check_pairs)
-    return record, matrix
+    if matrices is not None:
+        place = matrix_place(matrices, name, parameters)
+        keep_matrix(place, matrix.astype(np.float32), health, described(parameters))
+    return record
 
 
 def warm_up(measures: GraphMeasures, parameters: Parameters) -> None:

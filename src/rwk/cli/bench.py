@@ -12,11 +12,14 @@ from rwk.cli.screen import console, errors
 
 
 def bench(
-    datasets: Annotated[str, typer.Option(help="Datasets to take pairs from.")] = "MUTAG,ENZYMES,COX2",
+    datasets: Annotated[
+        str | None, typer.Option(help="Datasets to take pairs from (gpu: whole Grams).", show_default="by backend")
+    ] = None,
     graphs: Annotated[int, typer.Option(help="Graphs of each dataset, all pairs of them.", min=2)] = 64,
     backend: Annotated[str, typer.Option(help="cpu or gpu.")] = "cpu",
     scaling: Annotated[bool, typer.Option("--scaling", help="How cost grows with nodes and graphs instead.")] = False,
     whole: Annotated[bool, typer.Option("--whole", help="NCI1 and DD: representation, memory, a Gram.")] = False,
+    matrices: Annotated[Path | None, typer.Option(help="With gpu: folder to keep the Grams' discrepancies in.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Record to write.")] = None,
 ) -> None:
     """Time the solver beside POT, WWL and NumPy: same pairs, one process, one thread each."""
@@ -29,13 +32,13 @@ def bench(
     output = output or Path("out") / f"{name}.json"
     check_writable(output)
     if backend == "gpu":
-        found = _gpu()
+        found = _gpu(datasets.split(",") if datasets else None, matrices)
     elif scaling:
         found = _scaling()
     elif whole:
         found = _whole()
     else:
-        found = _cpu(datasets.split(","), graphs)
+        found = _cpu((datasets or "MUTAG,ENZYMES,COX2").split(","), graphs)
     write_json(output, {"kind": f"rwk {name}", **found, "made_with": machine_record()})
     console.print(f"record: {output}", highlight=False, soft_wrap=True)
 
@@ -110,8 +113,8 @@ def _whole() -> dict[str, Any]:
     return found
 
 
-def _gpu() -> dict[str, Any]:
-    from rwk.bench.gpu import run
+def _gpu(datasets: list[str] | None, matrices: Path | None) -> dict[str, Any]:
+    from rwk.bench.gpu import DATASETS, run
 
-    found: dict[str, Any] = run()
+    found: dict[str, Any] = run(datasets or DATASETS, matrices=matrices)
     return found

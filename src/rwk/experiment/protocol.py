@@ -33,6 +33,7 @@ from rwk.experiment.search import Grid, Matrices, Task, fit_choice, search
 from rwk.experiment.tables import Experiment
 from rwk.graphs import FloatArray, IntArray
 from rwk.machines import encode_classes
+from rwk.transport.pairs import backend_name
 
 # (train, test, seed) -> predicted targets of test, or (predicted targets, what was chosen)
 FitPredict = Callable[[IntArray, IntArray, int], Any]
@@ -52,6 +53,7 @@ def nested_cv(
     about: Mapping[str, Any] | None = None,
     records: str | os.PathLike[str] | None = None,
     n_jobs: int = 1,
+    backend: str = "cpu",
     progress: bool = False,
 ) -> Experiment:
     """Score a method by nested cross-validation.
@@ -62,7 +64,8 @@ def nested_cv(
     alone or with a dict of what it chose. `records` names a file of JSON lines that scores are added to as they come;
     folds it already holds are not run again. `about` are facts of the method that records keep and a resumed run must
     share; where it is given it stands for the matrices too, and none is asked for when every fold is recorded; else
-    their means do. Scores of matrices do not depend on `n_jobs`.
+    their means do. Scores of matrices do not depend on `n_jobs`. `backend="gpu"` searches and fits folds of matrices
+    by the dozen on a GPU, to single precision of the same machines; "auto" does where there is one.
 
     >>> D = np.abs(np.subtract.outer(np.arange(40.0), np.arange(40.0)))
     >>> targets = np.arange(40) >= 20
@@ -77,7 +80,8 @@ def nested_cv(
     run = _prepared(source, np.asarray(targets), kind, (grid or Grid()).checked(), about)
     protocol = {"n_splits": folds.n_splits, **run.protocol()}
     protocols = {seed: {"folds": folds.fingerprint(seed), **protocol} for seed in folds.test_fold}
-    blank = _blank(dataset, method, codes)
+    backend = backend_name(backend) if not callable(source) else "cpu"
+    blank = _blank(dataset, method, codes, backend)
     wanted = {(dataset, method, seed, fold) for seed, fold in folds}
     done: list[Score] = []
     if records is not None:
@@ -90,12 +94,9 @@ def nested_cv(
         for seed, fold in folds
         if (dataset, method, seed, fold) not in finished
     ]
-    parallel = joblib.Parallel(n_jobs=min(n_jobs, max(len(todo), 1)), return_as="generator_unordered")
-    runner = run.runner() if todo else None
     with _progress(progress, f"{method} on {dataset}", len(folds), len(done)) as advance:
-        for score in parallel(
-            joblib.delayed(_run_fold)(runner, task, replace(blank, protocol=protocols[task.seed])) for task in todo
-        ):
+        for outcome in _outcomes(run, todo, n_jobs, backend):
+            score = outcome.written_on(replace(blank, protocol=protocols[outcome.task.seed]))
             if records is not None:
                 append_record(records, score)
             done.append(score)
@@ -146,7 +147,7 @@ def _plain_grid(grid: Grid, kind: str) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
 
 
-def _blank(dataset: str, method: str, codes: IntArray) -> Score:
+def _blank(dataset: str, method: str, codes: IntArray, backend: str) -> Score:
     """A record with everything that all folds have in common."""
     return Score(
         dataset=dataset,
@@ -162,7 +163,7 @@ def _blank(dataset: str, method: str, codes: IntArray) -> Score:
         inner_score=None,
         seconds=0.0,
         protocol={},
-        versions=_versions(),
+        versions=_versions(backend),
     )
 
 
@@ -199,21 +200,55 @@ class _FunctionRun:
 _Runner = _MatrixRun | _FunctionRun
 
 
-def _run_fold(runner: _Runner, task: Task, blank: Score) -> Score:
+class _Outcome(NamedTuple):
+    """One outer fold, done."""
+
+    task: Task
+    right: NDArray[np.bool_]
+    chosen: dict[str, Any]
+    inner_score: float | None
+    seconds: float
+
+    def written_on(self, blank: Score) -> Score:
+        return replace(
+            blank,
+            seed=self.task.seed,
+            fold=self.task.fold,
+            score=float(self.right.mean()),
+            n_correct=int(self.right.sum()),
+            n_train=len(self.task.train),
+            n_test=len(self.task.test),
+            chosen=self.chosen,
+            inner_score=self.inner_score,
+            seconds=round(self.seconds, 4),
+        )
+
+
+def _outcomes(run: _Prepared, tasks: list[Task], n_jobs: int, backend: str) -> Iterator[_Outcome]:
+    """Outer folds as they are done: in processes, or by the dozen on the device."""
+    if not tasks:
+        return
+    runner = run.runner()
+    if backend == "gpu" and isinstance(runner, _MatrixRun):
+        from rwk.experiment.device import DeviceRun
+
+        on_device = DeviceRun(runner.matrices)
+        for batch in on_device.batches(tasks):
+            start = time.perf_counter()
+            found = on_device(batch)
+            seconds = (time.perf_counter() - start) / len(batch)
+            for task, (choice, predicted) in zip(batch, found, strict=True):
+                right = predicted == task.codes[task.test]
+                yield _Outcome(task, right, choice.as_record(), choice.score, seconds)
+        return
+    parallel = joblib.Parallel(n_jobs=min(n_jobs, len(tasks)), return_as="generator_unordered")
+    yield from parallel(joblib.delayed(_run_fold)(runner, task) for task in tasks)
+
+
+def _run_fold(runner: _Runner, task: Task) -> _Outcome:
     start = time.perf_counter()
     right, chosen, inner_score = runner(task)
-    return replace(
-        blank,
-        seed=task.seed,
-        fold=task.fold,
-        score=float(right.mean()),
-        n_correct=int(right.sum()),
-        n_train=len(task.train),
-        n_test=len(task.test),
-        chosen=chosen,
-        inner_score=inner_score,
-        seconds=round(time.perf_counter() - start, 4),
-    )
+    return _Outcome(task, right, chosen, inner_score, time.perf_counter() - start)
 
 
 def _matrices(source: Mapping[str, Matrix], n: int, kind: Literal["discrepancy", "kernel"], grid: Grid) -> Matrices:
@@ -241,13 +276,21 @@ def _matrix(name: str, matrix: NDArray[Any], n: int) -> FloatArray:
     return matrix
 
 
-def _versions() -> dict[str, str]:
+def _versions(backend: str) -> dict[str, str]:
+    device = {}
+    if backend == "gpu":
+        import torch
+
+        from rwk.transport.gpu.device import device_name
+
+        device = {"torch": str(torch.__version__), "device": device_name()}
     return {
         "rwk": __version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,
+        **device,
     }
 
 

@@ -194,9 +194,18 @@ def search(matrices: Matrices, task: Task) -> Choice:
                     block = treat(kernel, treatment).kernel if treated else kernel
                     counts = score_path(block, codes, splits, grid.C)
                 right[s, t, e] = counts
-    n_validated = sum(len(validation) for _, validation in splits)
+    choice = choose(matrices, right, sum(len(validation) for _, validation in splits))
+    if choice.treatment == "clip" and len(grid.kappas) > 1:
+        kernel = matrices.kernel(choice.setting, choice.eta, task.train, task.train)
+        return refine_kappa(kernel, codes, splits, grid, choice)
+    return choice
+
+
+def choose(matrices: Matrices, right: FloatArray, n_validated: int) -> Choice:
+    """The candidate with the best count of validation graphs got right, (settings, treatments, η, C)."""
+    grid = matrices.grid
     s, t, e, c = best_of(right)
-    choice = Choice(
+    return Choice(
         setting=matrices.settings[s],
         treatment=grid.treatments[t],
         eta=matrices.etas[e],
@@ -204,10 +213,6 @@ def search(matrices: Matrices, task: Task) -> Choice:
         kappa=inf,
         score=float(right[s, t, e, c] / n_validated),
     )
-    if choice.treatment == "clip" and len(grid.kappas) > 1:
-        kernel = matrices.kernel(choice.setting, choice.eta, task.train, task.train)
-        return refine_kappa(kernel, codes, splits, grid, choice)
-    return choice
 
 
 def refine_kappa(

@@ -35,6 +35,14 @@ def open_device() -> Any:
         raise BackendError(f"{DEVICE_VARIABLE}={wanted!r} names no device; use 'cuda', 'cuda:1' or 'cpu'") from None
 
 
+def device_name() -> str:
+    """What the device calls itself."""
+    import torch
+
+    device = open_device()
+    return str(torch.cuda.get_device_name(device)) if device.type == "cuda" else "processor"
+
+
 def kernels_usable(device: Any) -> bool:
     """Whether the fused kernels run there: Triton on a CUDA device, or its interpreter on the processor."""
     if importlib.util.find_spec("triton") is None:

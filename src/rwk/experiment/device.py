@@ -1,0 +1,171 @@
+"""Outer folds by the dozen on the device: the search and the final fit of `search`, with all their machines at once.
+
+Matrices live on the device once. A batch of folds makes its kernels there, every candidate's machines run side by
+side, and only decisions come back; what is chosen, and how, is decided by the same functions as on the processor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import inf
+from typing import Any
+
+import numpy as np
+import torch
+
+from rwk.experiment.search import (
+    LARGE_FOLD,
+    MAX_EXPONENT,
+    SUM,
+    Choice,
+    Matrices,
+    Task,
+    Turn,
+    choose,
+    fit_choice,
+    inner_splits,
+    refine_kappa,
+)
+from rwk.graphs import FloatArray, IntArray
+from rwk.machines import pairs_of, winners
+from rwk.smo_gpu import Paths, machine_paths
+from rwk.transport.gpu.device import announce_compiling, chunk_bytes, open_device
+from rwk.treatment import diagonal_scale
+from rwk.treatment_gpu import treat_many
+
+ALIVE = 6  # arrays of the size of all kernels of one task while they are treated
+
+
+class DeviceRun:
+    """Folds of a method that yields matrices, searched and fitted on the device."""
+
+    def __init__(self, matrices: Matrices) -> None:
+        self.matrices = matrices
+        self.device = open_device()
+        self.named = {
+            name: torch.as_tensor(np.ascontiguousarray(matrix), device=self.device)
+            for name, matrix in matrices.named.items()
+        }
+
+    def batches(self, tasks: Sequence[Task]) -> Iterator[list[Task]]:
+        """Tasks of one size of training fold, as many together as the device's memory holds."""
+        n_kernels = len(self.matrices.settings) * len(self.matrices.etas)
+        by_size: dict[int, list[Task]] = {}
+        for task in tasks:
+            by_size.setdefault(len(task.train), []).append(task)
+        for n, group in by_size.items():
+            bytes_of_one = 4 * n * n * n_kernels
+            count = max(1, chunk_bytes(self.device) // bytes_of_one - 2 * ALIVE)
+            yield from (group[first : first + count] for first in range(0, len(group), count))
+
+    def __call__(self, tasks: Sequence[Task]) -> list[tuple[Choice, IntArray]]:
+        """What each task chose, and the classes it predicts for its test fold; training folds are of one size."""
+        choices = self.search(tasks)
+        return list(zip(choices, self.fit(tasks, choices), strict=True))
+
+    def search(self, tasks: Sequence[Task]) -> list[Choice]:
+        """`search.search` of every task."""
+        grid, n = self.matrices.grid, len(tasks[0].train)
+        treated = grid.inner == "treated" or (grid.inner == "auto" and n <= LARGE_FOLD)
+        splits = [inner_splits(task.codes[task.train], grid, task.seed) for task in tasks]
+        shape = len(grid.treatments), len(self.matrices.etas), len(self.matrices.settings), len(grid.C)
+        right = np.zeros((len(tasks), *shape))
+        for t, treatment in enumerate(grid.treatments):
+            if t and not treated:
+                right[:, t] = right[:, 0]
+                continue
+            kernels = torch.cat([self._training_kernels(task, treatment if treated else "none") for task in tasks])
+            right[:, t] = self._scores(kernels, tasks, splits).reshape(len(tasks), *shape[1:])
+        choices = []
+        for task, counts, inner in zip(tasks, right, splits, strict=True):
+            choice = choose(self.matrices, np.moveaxis(counts, 2, 0), sum(len(held) for _, held in inner))
+            if choice.treatment == "clip" and len(grid.kappas) > 1:
+                kernel = self.matrices.kernel(choice.setting, choice.eta, task.train, task.train)
+                choice = refine_kappa(kernel, task.codes[task.train], inner, grid, choice)
+            choices.append(choice)
+        return choices
+
+    def fit(self, tasks: Sequence[Task], choices: Sequence[Choice]) -> list[IntArray]:
+        """`search.fit_choice` of every task."""
+        predicted: list[IntArray] = []
+        for task, choice in zip(tasks, choices, strict=True):
+            if choice.kappa < inf:
+                predicted.append(fit_choice(self.matrices, task, choice))
+                continue
+            train = self._kernel(choice.setting, choice.eta, task, task.train)
+            treated = treat_many(train[None], choice.treatment)
+            rows = treated.map_rows(0, self._kernel(choice.setting, choice.eta, task, task.test))
+            codes = task.codes[task.train]
+            signs = _signs(codes, np.arange(len(codes)))
+            paths = self._paths(treated.kernels, np.zeros(len(signs), np.int32), signs, [choice.C])
+            # the threshold is what decisions on training rows have beyond the kernel's own part
+            own = torch.einsum("mn,n->m", paths.solutions[:, 0], treated.kernels[0, 0])
+            decisions = rows @ paths.solutions[:, 0].T + (paths.decisions[:, 0, 0] - own)
+            predicted.append(winners(decisions.cpu().numpy()))
+        return predicted
+
+    def _scores(self, kernels: Any, tasks: Sequence[Task], splits: Sequence[list[tuple[IntArray, IntArray]]]) -> Any:
+        """Validation graphs got right for every kernel and C, (kernels, C); the tasks have equally many kernels."""
+        grid = self.matrices.grid
+        each = len(kernels) // len(tasks)
+        signs, which = [], []
+        for k, (task, inner) in enumerate(zip(tasks, splits, strict=True)):
+            codes = task.codes[task.train]
+            made = np.concatenate([_signs(codes, own) for own, _ in inner])
+            signs.append(np.tile(made, (each, 1)))
+            which.append(np.repeat(np.arange(k * each, (k + 1) * each), len(made)))
+        paths = self._paths(kernels, np.concatenate(which), np.concatenate(signs), grid.C)
+        right = np.zeros((len(kernels), len(grid.C)))
+        first = 0
+        for k, (task, inner) in enumerate(zip(tasks, splits, strict=True)):
+            codes = task.codes[task.train]
+            n_pairs = len(pairs_of(int(codes.max()) + 1))
+            last = first + each * len(inner) * n_pairs
+            mine = paths.decisions[first:last].view(each, len(inner), n_pairs, len(grid.C), len(codes))
+            first = last
+            for s, (_, held) in enumerate(inner):
+                there = torch.as_tensor(held, device=self.device)
+                decisions = mine[:, s, :, :, there].movedim(1, -1).cpu().numpy()
+                found = winners(decisions.reshape(-1, n_pairs)).reshape(each, len(grid.C), len(held))
+                right[k * each : (k + 1) * each] += (found == codes[held]).sum(axis=2)
+        return right
+
+    def _paths(self, kernels: Any, which: Any, signs: Any, Cs: Sequence[float]) -> Paths:
+        announce_compiling("of support vector machines", self.device)
+        there = (torch.as_tensor(array, device=self.device) for array in (which, signs, np.asarray(Cs, np.float64)))
+        return machine_paths(kernels, *there)
+
+    def _training_kernels(self, task: Task, treatment: str) -> Any:
+        """Every η's and setting's treated kernel on the training graphs, (η settings, n, n), in single precision."""
+        made = []
+        for eta in self.matrices.etas:
+            kernels = [self._kernel(name, eta, task, task.train) for name in self.named]
+            if SUM in self.matrices.settings:
+                kernels.append(sum(kernels[1:], kernels[0]) / len(kernels))
+            made += kernels
+        return treat_many(torch.stack(made), treatment).kernels.float()
+
+    def _kernel(self, setting: str, eta: float | None, task: Task, rows: IntArray) -> Any:
+        """`Matrices.kernel` on the device, in double precision."""
+        names = list(self.named) if setting == SUM else [setting]
+        train, at = (torch.as_tensor(part, device=self.device) for part in (task.train, rows))
+        total = torch.zeros((len(rows), len(task.train)), dtype=torch.float64, device=self.device)
+        for name in names:
+            matrix = self.named[name]
+            block = matrix[at][:, train].double()
+            diagonal = matrix.diagonal()[train].double().cpu().numpy()
+            if eta is None:
+                total += block / diagonal_scale(diagonal)
+                continue
+            unit = float(matrix[train][:, train].double().mean()) if self.matrices.grid.unit == "mean" else 1.0
+            turn = Turn.of(diagonal, eta, unit)
+            total += torch.exp((turn.rate * (turn.origin - block)).clamp_(max=MAX_EXPONENT)) / turn.scale
+        return total / len(names)
+
+
+def _signs(codes: IntArray, own: IntArray) -> FloatArray:
+    """Signs of the one-against-one machines that learn on the rows `own`, (machines, rows); 0 for rows not theirs."""
+    member = np.zeros(len(codes), bool)
+    member[own] = True
+    pairs = pairs_of(int(codes.max()) + 1)
+    return np.array([member * ((codes == b).astype(np.int8) - (codes == a)) for a, b in pairs], np.int8)

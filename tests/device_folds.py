@@ -1,0 +1,55 @@
+"""Folds on the device beside those on the processor; a script to be run under TRITON_INTERPRET=1."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+
+from rwk.experiment import make_folds
+from rwk.experiment.search import Grid, Matrices, Task, fit_choice, search
+from rwk.machines import encode_classes
+
+GRID = Grid(eta=(0.5, 4.0), C=(0.1, 1.0, 10.0), combine="sum", n_inner=2)
+CASES = {
+    "two classes, treated": (2, GRID),
+    "three classes, raw": (3, replace(GRID, inner="raw", eta=(1.0,))),
+    "flip or clip": (2, replace(GRID, treatments=("flip", "clip"), combine="none", eta=(1.0,), C=(1.0,))),
+}
+
+
+def indefinite(n_classes: int, n: int = 30) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Discrepancies of points around a centre a class, spoiled so that exp(-D) has negative eigenvalues."""
+    rng = np.random.default_rng(n_classes)
+    codes = np.arange(n) % n_classes
+    points = rng.normal(size=(n, 2)) + 1.5 * codes[:, None]
+    apart = np.abs(points[:, None] - points).sum(axis=2)
+    noise = rng.random((n, n))
+    return {"near": apart, "spoiled": apart + 0.7 * (noise + noise.T) * (1 - np.eye(n))}, codes
+
+
+def compare(name: str) -> dict[str, object]:
+    """Choices and predictions of the device beside those of the processor."""
+    from rwk.experiment.device import DeviceRun
+
+    n_classes, grid = CASES[name]
+    named, targets = indefinite(n_classes)
+    _, codes = encode_classes(targets)
+    folds = make_folds(targets, n_splits=3, n_repeats=1)
+    matrices = Matrices(named, "discrepancy", grid.checked())
+    tasks = [Task(*folds.split(seed, fold), codes=codes, seed=seed, fold=fold) for seed, fold in folds]
+    run = DeviceRun(matrices)
+    found = {task.fold: result for batch in run.batches(tasks) for task, result in zip(batch, run(batch), strict=True)}
+    wanted = {}
+    for task in tasks:
+        choice = search(matrices, task)
+        wanted[task.fold] = choice, fit_choice(matrices, task, choice)
+    return {
+        side: [[list(map(str, choice)), predicted.tolist()] for _, (choice, predicted) in sorted(results.items())]
+        for side, results in (("found", found), ("wanted", wanted))
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps({name: compare(name) for name in CASES}))
