@@ -9,17 +9,18 @@ import numpy as np
 
 from rwk.experiment import make_folds
 from rwk.experiment.search import Grid, Matrices, Task, fit_choice, search
-from rwk.machines import encode_classes
+from rwk.machines import encode_classes, fit_path
 
-GRID = Grid(eta=(0.5, 4.0), C=(0.1, 1.0, 10.0), combine="sum", n_inner=2)
+GRID = Grid(eta=(1.0,), C=(0.1, 1.0, 10.0), combine="sum", n_inner=2)
 CASES = {
-    "two classes, treated": (2, GRID),
-    "three classes, raw": (3, replace(GRID, inner="raw", eta=(1.0,))),
-    "flip or clip": (2, replace(GRID, treatments=("flip", "clip"), combine="none", eta=(1.0,), C=(1.0,))),
+    "two classes, treated": (2, replace(GRID, eta=(0.5, 4.0), C=(0.1, 10.0))),
+    "three classes, raw": (3, replace(GRID, inner="raw", combine="none")),
+    "flip or clip": (2, replace(GRID, treatments=("flip", "clip"), combine="none", C=(1.0,))),
+    "shift, other unit": (2, replace(GRID, treatments=("shift",), combine="none", C=(1.0,), unit="mean")),
 }
 
 
-def indefinite(n_classes: int, n: int = 30) -> tuple[dict[str, np.ndarray], np.ndarray]:
+def indefinite(n_classes: int, n: int = 24) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Discrepancies of points around a centre a class, spoiled so that exp(-D) has negative eigenvalues."""
     rng = np.random.default_rng(n_classes)
     codes = np.arange(n) % n_classes
@@ -36,7 +37,7 @@ def compare(name: str) -> dict[str, object]:
     n_classes, grid = CASES[name]
     named, targets = indefinite(n_classes)
     _, codes = encode_classes(targets)
-    folds = make_folds(targets, n_splits=3, n_repeats=1)
+    folds = make_folds(targets, n_splits=2, n_repeats=1)
     matrices = Matrices(named, "discrepancy", grid.checked())
     tasks = [Task(*folds.split(seed, fold), codes=codes, seed=seed, fold=fold) for seed, fold in folds]
     run = DeviceRun(matrices)
@@ -51,5 +52,31 @@ def compare(name: str) -> dict[str, object]:
     }
 
 
+def compare_paths() -> list[dict[str, list[float]]]:
+    """How far machines on the device are from `fit_path`, on a positive and on an indefinite kernel."""
+    import torch
+
+    from rwk.smo_gpu import machine_paths
+
+    named, codes = indefinite(2)
+    kernels = np.stack([np.exp(-named["near"]), np.exp(-named["spoiled"])])
+    own, Cs = np.arange(len(codes)) % 4 != 0, np.array([0.01, 1.0, 100.0])
+    signs = np.where(own, np.where(codes == 1, 1, -1), 0).astype(np.int8)
+    there = [torch.tensor(array) for array in (kernels, np.arange(2), np.stack([signs, signs]), Cs)]
+    found = machine_paths(*there)
+    apart = []
+    for number, kernel in enumerate(kernels):
+        wanted = fit_path(kernel[np.ix_(own, own)], codes[own], Cs)
+        coefficients = np.array([machines.coefficients[0] for machines in wanted])
+        decisions = np.array([machines.decide(kernel[:, own])[:, 0] for machines in wanted])
+        apart.append(
+            {
+                "coefficients": np.abs(found.solutions[number].numpy()[:, own] - coefficients).max(axis=1).tolist(),
+                "decisions": np.abs(found.decisions[number].numpy() - decisions).max(axis=1).tolist(),
+            }
+        )
+    return apart
+
+
 if __name__ == "__main__":
-    print(json.dumps({name: compare(name) for name in CASES}))
+    print(json.dumps({**{name: compare(name) for name in CASES}, "paths": compare_paths()}))

@@ -32,7 +32,13 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "small entropy": ({"features": "labels"}, {"entropy": 0.01, "beta_global": 0.1}),
     "unscaled": ({"features": "none"}, {"scale": "none", "structure": "adjacency", "laplacian": "combinatorial"}),
 }
-INTERPRETED = ("attributes and node weights", "repel", "attention")
+# title -> case, settings and variant of the fused kernel
+INTERPRETED: dict[str, tuple[str, dict[str, Any], bool]] = {
+    "attributes and node weights": ("attributes and node weights", {}, False),
+    "repel": ("repel", {}, False),
+    "attention": ("attention", {}, False),
+    "wide": ("repel", {"entropy": 0.02}, True),
+}
 INTERPRETED_PAIRS = np.array([[0, 2], [1, 1], [3, 2], [2, 4]])
 INTERPRETED_SETTINGS = {"max_iter": 4, "sinkhorn_iter": 5, "tol": 1e-3}
 SIZES = (1, 3, 14, 20, 37)
@@ -84,15 +90,15 @@ def main(path: str) -> None:
 
     repair_interpreter()
     found: dict[str, Any] = {}
-    for name in INTERPRETED:
-        measures, weights, options = measured(name, **INTERPRETED_SETTINGS)
+    for name, (case, settings, wide) in INTERPRETED.items():
+        measures, weights, options = measured(case, **INTERPRETED_SETTINGS, **settings)
         store = make_store(measures, np.arange(measures.n_graphs), torch.device("cpu"), torch.float32)
         for a, b in INTERPRETED_PAIRS:
             pair = np.array([[a, b]])
             job = Job(store, pair, weights, options, PairResults.empty(1), lambda done: None)
             group = group_pairs(store, pair)[0]
             shape = fused_shape(group.source, group.target)
-            solved = launch(job, group, shape, *job.places(np.arange(1)), couplings=True)
+            solved = launch(job, group, shape, *job.places(np.arange(1)), couplings=True, wide=wide)
             n, m = measures.sizes[a], measures.sizes[b]
             found[f"{name}/{a}/{b}/coupling"] = solved.couplings[0, :n, :m].numpy()
             found[f"{name}/{a}/{b}/numbers"] = np.array(

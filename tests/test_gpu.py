@@ -211,7 +211,8 @@ def interpreted(tmp_path_factory: pytest.TempPathFactory) -> Any:
 @needs_triton
 @pytest.mark.parametrize("name", INTERPRETED)
 def test_fused_kernels_agree_with_the_cpu(name: str, interpreted: Any) -> None:
-    measures, weights, options = measured(name, **INTERPRETED_SETTINGS)
+    case, settings, _ = INTERPRETED[name]
+    measures, weights, options = measured(case, **INTERPRETED_SETTINGS, **settings)
     for a, b in INTERPRETED_PAIRS:
         value, n_iter, gap, state = interpreted[f"{name}/{a}/{b}/numbers"]
         coupling = interpreted[f"{name}/{a}/{b}/coupling"]

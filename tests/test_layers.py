@@ -25,7 +25,16 @@ LAYERS = (
     ("discrepancy",),
     ("kernel",),
 )
-LEARNERS = ("svm", "machines", "smo", "proxy", "platt", "treatment")  # they see matrices only
+LEARNERS = (
+    "svm",
+    "machines",
+    "smo",
+    "smo_gpu",
+    "proxy",
+    "platt",
+    "treatment",
+    "treatment_gpu",
+)  # they see matrices only
 SOLVING = {
     "transport",
     "represent",

@@ -67,11 +67,11 @@ def _sums(a, b, c, other_a, other_b, other_c):
 
 @triton.jit
 def _three_sums(a, b, c):
-    if _INTERPRETED:
-        sums = tl.sum(a), tl.sum(b), tl.sum(c)
+    if not _INTERPRETED:
+        a, b, c = tl.reduce((a, b, c), 0, _sums)
     else:
-        sums = tl.reduce((a, b, c), 0, _sums)
-    return sums
+        a, b, c = tl.sum(a), tl.sum(b), tl.sum(c)
+    return a, b, c
 
 
 @triton.jit

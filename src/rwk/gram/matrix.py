@@ -18,7 +18,7 @@ Matrix = NDArray[np.float64]
 # two entries of the matrix; while a pair is worked on, also its numbers, its place in the order and its results
 BYTES_PER_PAIR = 16
 BYTES_PER_PAIR_IN_WORK = 110
-PAIRS_PER_BLOCK = 1_000_000
+PAIRS_PER_BLOCK = {"cpu": 1_000_000, "exact": 1_000_000, "gpu": 8_000_000}  # a device wants many pairs of one size
 
 
 class GramHealth(NamedTuple):
@@ -55,7 +55,7 @@ def symmetric_discrepancy(
     healths = []
     measures = in_precision(measures, parameters.precision)
     ranks = content_ranks(measures)  # of what is solved: every way to a pair must orient it alike
-    for rows, columns in triangle_blocks(n):
+    for rows, columns in triangle_blocks(n, PAIRS_PER_BLOCK[_backend(parameters)]):
         results, seconds = _solve(measures, np.stack([rows, columns], axis=1), parameters, tick, ranks)
         matrix[rows, columns] = results.values
         matrix[columns, rows] = results.values
@@ -66,7 +66,7 @@ def symmetric_discrepancy(
     return matrix, GramHealth.of(healths)
 
 
-def triangle_blocks(n: int, size: int = PAIRS_PER_BLOCK) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def triangle_blocks(n: int, size: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """The upper triangle as blocks of whole rows of about `size` pairs: a long list is never in memory at once.
 
     >>> [len(rows) for rows, _ in triangle_blocks(4, size=5)]
@@ -131,18 +131,21 @@ def _solve(
 ) -> tuple[PairResults, float]:
     start = time.perf_counter()
     measures = in_precision(measures, parameters.precision)
-    backend = "exact" if parameters.direction == "exact" else parameters.backend
     results = solve_pairs(
         measures,
         pairs,
         parameters.cost_weights(),
         parameters.scg_options(),
-        backend=backend,
+        backend=_backend(parameters),
         n_jobs=parameters.n_jobs,
         tick=tick,
         ranks=ranks,
     )
     return results, time.perf_counter() - start
+
+
+def _backend(parameters: Parameters) -> str:
+    return "exact" if parameters.direction == "exact" else backend_name(parameters.backend)
 
 
 def _health(results: PairResults, seconds: float) -> GramHealth:
@@ -160,7 +163,7 @@ class Cost(NamedTuple):
 
 def estimate_cost(measures: GraphMeasures, parameters: Parameters, n_pairs: int) -> Cost:
     """Time and memory of `n_pairs` pairs of these graphs, from a sample that is solved and timed."""
-    backend = "exact" if parameters.direction == "exact" else backend_name(parameters.backend)
+    backend = _backend(parameters)
     rng = np.random.default_rng(0)
     sample = rng.integers(0, measures.n_graphs, (4, 2)).astype(np.int64)
     _solve(measures, sample, parameters, None)  # compiles, or loads what was compiled
@@ -172,5 +175,5 @@ def estimate_cost(measures: GraphMeasures, parameters: Parameters, n_pairs: int)
             break
         size *= 4
     kept = sum(array.nbytes for array in measures if isinstance(array, np.ndarray))
-    memory = kept + n_pairs * BYTES_PER_PAIR + min(n_pairs, PAIRS_PER_BLOCK) * BYTES_PER_PAIR_IN_WORK
+    memory = kept + n_pairs * BYTES_PER_PAIR + min(n_pairs, PAIRS_PER_BLOCK[backend]) * BYTES_PER_PAIR_IN_WORK
     return Cost(seconds * n_pairs / size, memory, backend)

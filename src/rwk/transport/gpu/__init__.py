@@ -6,13 +6,15 @@
     fused_run.py         small graphs: chunks through the fused kernel
       fused.py             the numbered steps of one pair, on chip from beginning to end (Triton)
       fused_costs.py       step 1: M of every pair of a chunk, tile by tile (Triton)
+      fused_sinkhorn.py    step 4, on plain numbers or on logarithms
+      fused_math.py        arithmetic of both
     batched.py           the numbered steps of B pairs at once (torch): large graphs, single pairs, no Triton
       batched_costs.py     step 1
       batched_sinkhorn.py  step 4
 
 `run_pairs` solves in single precision, `run_pair` in double. Pairs that single precision spoils are solved again in
-double: those whose spread of g / lam it can't carry, as the kernel says, those whose value is a small remainder of
-large terms, as of a graph with itself, and graphs with node weights of very different size.
+double: those whose spread of g / lam not even logarithms carry, as the kernel says, those whose value is a small
+remainder of large terms, as of a graph with itself, and graphs with node weights of very different size.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ registers; C_P, L and S are read again for each product, from cache. Products ar
 single precision. One variant for each shape (N, M) serves all settings: weights, iterations and rounds are values.
 
 Sinkhorn's rounds are kept in the scale of batched_sinkhorn.py. Where g / lam spreads further than single precision
-carries, the kernel gives up and says so, and the pair is solved in double precision. Notation: problem.py.
+carries, the kernel gives up and says so, and its WIDE variant, whose rounds run on logarithms, solves the pair. What
+even that can't carry is left to double precision. Notation: problem.py.
 """
 
 # Triton compiles these functions; their arguments have no types of Python.
@@ -18,27 +19,20 @@ carries, the kernel gives up and says so, and the pair is solved in double preci
 
 from __future__ import annotations
 
-import math
-import os
 from typing import Final
 
 import triton
 import triton.language as tl
 
-from rwk.transport.gpu.batched import ARMIJO, HALVINGS, LARGEST_STEP_WITH_KL, LEAST_MASS
+from rwk.transport.gpu.batched import ARMIJO, HALVINGS, LARGEST_STEP_WITH_KL
 from rwk.transport.gpu.batched_costs import PRIOR_FLOOR
-from rwk.transport.gpu.batched_sinkhorn import PLAIN_SPREAD, TINY
+from rwk.transport.gpu.fused_math import LN_2, log2, logarithms, total
+from rwk.transport.gpu.fused_sinkhorn import FAR, sinkhorn_plan
 
 _ARMIJO = tl.constexpr(ARMIJO)
 _HALVINGS = tl.constexpr(HALVINGS)
 _LARGEST_STEP_WITH_KL = tl.constexpr(LARGEST_STEP_WITH_KL)
-_LEAST_MASS = tl.constexpr(LEAST_MASS[4])
-_PLAIN_SPREAD = tl.constexpr(PLAIN_SPREAD[4])
 _PRIOR_FLOOR = tl.constexpr(PRIOR_FLOOR)
-_TINY = tl.constexpr(TINY[4])
-_LN_2 = tl.constexpr(math.log(2.0))
-_INTERPRETED = tl.constexpr(os.environ.get("TRITON_INTERPRET") == "1")
-_FAR = tl.constexpr(1e30)  # beyond any cost
 
 # measured on an H200: warps of a program and, where fewer registers pay, how many
 LAUNCH: Final[dict[tuple[int, int], dict[str, int]]] = {
@@ -50,50 +44,6 @@ LAUNCH: Final[dict[tuple[int, int], dict[str, int]]] = {
     (64, 128): {"num_warps": 4},
     (128, 128): {"num_warps": 8},
 }
-
-
-@triton.jit
-def _log2(x):
-    """log2 in one instruction, to 2 units in the last place; Triton's own takes twenty."""
-    if _INTERPRETED:
-        y = tl.log2(x)
-    else:
-        y = tl.inline_asm_elementwise("lg2.approx.ftz.f32 $0, $1;", "=f,f", [x], tl.float32, is_pure=True, pack=1)
-    return y
-
-
-@triton.jit
-def _exp2(x):
-    if _INTERPRETED:
-        y = tl.exp2(x)
-    else:
-        y = tl.inline_asm_elementwise("ex2.approx.ftz.f32 $0, $1;", "=f,f", [x], tl.float32, is_pure=True, pack=1)
-    return y
-
-
-@triton.jit
-def _ratio(x, y):
-    """x / y, y >= 1e-37."""
-    if _INTERPRETED:
-        inverse = 1.0 / y
-    else:
-        inverse = tl.inline_asm_elementwise("rcp.approx.ftz.f32 $0, $1;", "=f,f", [y], tl.float32, is_pure=True, pack=1)
-    return x * inverse
-
-
-@triton.jit
-def _logarithms(gamma):
-    return _LN_2 * _log2(tl.maximum(gamma, _LEAST_MASS))
-
-
-@triton.jit
-def _total(x):
-    return tl.sum(tl.sum(x, axis=1), axis=0)
-
-
-@triton.jit
-def _largest(x):
-    return tl.max(tl.max(x, axis=1), axis=0)
 
 
 @triton.jit
@@ -142,33 +92,6 @@ def _quadratic_map(
 
 
 @triton.jit
-def _sinkhorn_plan(g, mu, nu, lam, rounds):
-    """Step 4: the coupling of `rounds` Sinkhorn rounds, rounded, and whether single precision carried it."""
-    a = tl.where(mu > 0, tl.min(g, axis=1), 0.0)
-    rest = g - a[:, None]
-    b = tl.where(nu > 0, tl.min(rest, axis=0), 0.0)
-    rest -= b[None, :]
-    start = tl.where(mu > 0, a - tl.min(tl.where(mu > 0, a, _FAR), axis=0), 0.0)
-    spread = tl.maximum(_largest(tl.where(rest < _FAR / 2, rest, 0.0)), tl.max(start, axis=0))
-    scale = -1.0 / (_LN_2 * lam)
-    plan = _exp2(scale * rest)  # 0 where a node is padding
-    u = tl.where(mu > 0, _exp2(scale * start), 0.0)
-    v = nu
-    for _ in range(rounds):
-        v = _ratio(nu, tl.maximum(tl.sum(plan * u[:, None], axis=0), _TINY))
-        u = _ratio(mu, tl.maximum(tl.sum(plan * v[None, :], axis=1), _TINY))
-    # rounding: rows are exact after the last u, so only columns are shrunk
-    carried = v * tl.sum(plan * u[:, None], axis=0)
-    v *= tl.minimum(_ratio(nu, tl.maximum(carried, _TINY)), 1.0)
-    missing_b = tl.maximum(nu - carried, 0.0)
-    plan = plan * u[:, None] * v[None, :]
-    missing_a = tl.maximum(mu - tl.sum(plan, axis=1), 0.0)
-    missing = tl.sum(missing_a, axis=0)
-    share = tl.where(missing > 0, _ratio(missing_b, tl.maximum(missing, _TINY)), 0.0)
-    return plan + missing_a[:, None] * share[None, :], spread <= lam * _PLAIN_SPREAD
-
-
-@triton.jit
 def _line_search(gamma, delta, slope, curvature, kl):
     """Step 7: the step; 0 says that no descent was found."""
     largest = tl.where(kl != 0.0, _LARGEST_STEP_WITH_KL, 1.0)
@@ -176,15 +99,15 @@ def _line_search(gamma, delta, slope, curvature, kl):
     alpha = tl.where(curvature > 0, newton, largest)
     smooth, entropy = slope, 0.0 * slope
     if kl != 0.0:
-        logs = _logarithms(gamma)
-        smooth -= kl * _total(delta * logs)
-        entropy = _total(gamma * logs)
+        logs = logarithms(gamma)
+        smooth -= kl * total(delta * logs)
+        entropy = total(gamma * logs)
     halvings, searching = 0, 1
     while searching == 1:
         change = alpha * smooth + alpha * alpha * curvature
         if kl != 0.0:
             trial = tl.maximum(gamma + alpha * delta, 0.0)
-            change += kl * (_total(trial * _logarithms(trial)) - entropy)
+            change += kl * (total(trial * logarithms(trial)) - entropy)
         if change <= _ARMIJO * alpha * slope:
             searching = 0
         else:
@@ -199,7 +122,7 @@ def solve_pair_kernel(
     cost, pairs_a, pairs_b, width_a, width_b, weights_a, weights_b, degrees_a, degrees_b, maps_a, maps_b,
     vectors_a, vectors_b, values, gaps, iterations, states, couplings,
     beta_global, w_source, w_target, ridge, kl, lam, tol, max_iter, rounds,
-    N: tl.constexpr, M: tl.constexpr, COUPLING: tl.constexpr,
+    N: tl.constexpr, M: tl.constexpr, COUPLING: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip
     """Algorithm 1 for one pair; state: 0 not converged, 1 converged, 2 given up."""
     pair = tl.program_id(0).to(tl.int64)
@@ -224,7 +147,7 @@ def solve_pair_kernel(
         e = tl.load(degrees_b + b * width_b + k, mask=own_b, other=0.0)[None, :]
         # 0/0 counts as alike: both differences are 0 then
         likeness = tl.maximum(1.0 - tl.abs(d - e) / tl.maximum(tl.maximum(d, e), 1e-30), _PRIOR_FLOOR)
-        slopes -= (kl * _LN_2) * (_log2(likeness) - _log2(_total(tl.where(inside, likeness, 0.0))))
+        slopes -= (kl * LN_2) * (log2(likeness) - log2(total(tl.where(inside, likeness, 0.0))))
     # 2
     gamma = mu[:, None] * nu[None, :]
     image = ridge * gamma
@@ -233,7 +156,7 @@ def solve_pair_kernel(
         left = tl.load(vectors_a + (1 + t) * width_a, mask=own_a, other=0.0)
         right = tl.load(vectors_b + (1 + (3 - t) % 3) * width_b, mask=own_b, other=0.0)
         image += (weight * left)[:, None] * right[None, :]
-    slopes = tl.where(inside, slopes + 2.0 * image, _FAR)  # padding is far from everything
+    slopes = tl.where(inside, slopes + 2.0 * image, FAR)  # padding is far from everything
 
     gap = tl.full((), float("inf"), tl.float32)
     slope = tl.full((), 0.0, tl.float32)
@@ -242,10 +165,10 @@ def solve_pair_kernel(
     x = gamma
     while running == 1:
         if last == 0:
-            g = slopes + kl * _logarithms(gamma)  # 3
-            plan, carried = _sinkhorn_plan(g, mu, nu, lam, rounds)  # 4
+            g = slopes + kl * logarithms(gamma)  # 3
+            plan, carried = sinkhorn_plan(g, mu, nu, lam, rounds, WIDE)  # 4
             x = plan - gamma
-            slope = _total(x * g)  # 5
+            slope = total(x * g)  # 5
             gap = -slope
             if (gap <= tol) | (carried == 0):
                 state = tl.where(carried, 1, 2)
@@ -254,7 +177,7 @@ def solve_pair_kernel(
         # 6, and 9 once the pair has stopped
         image = _quadratic_map(x, maps_a, maps_b, width_a, width_b, ridge, -beta_global, w_source, w_target, N, M)
         if last == 0:
-            alpha = _line_search(gamma, x, slope, _total(x * image), kl)  # 7
+            alpha = _line_search(gamma, x, slope, total(x * image), kl)  # 7
             gamma = tl.maximum(gamma + alpha * x, 0.0)  # 8
             slopes += (2.0 * alpha) * image
             n_iter += tl.where(alpha > 0, 1, 0)
@@ -264,7 +187,7 @@ def solve_pair_kernel(
         else:
             # 9: slopes hold 2 Q(gamma) and twice the moments, of which H has one each
             moments = beta_global * (moment_a[:, None] + moment_b[None, :])
-            value = _total(gamma * (slopes - image - moments + kl * _logarithms(gamma)))
+            value = total(gamma * (slopes - image - moments + kl * logarithms(gamma)))
             running = 0
     tl.store(values + pair, value)
     tl.store(gaps + pair, gap)

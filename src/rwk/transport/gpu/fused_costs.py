@@ -1,7 +1,9 @@
 """Step 1 of the fused body: M = C_V + beta_local C_N of every pair of a chunk, tile by tile, in Triton.
 
 A tile sums squared differences column by column, so nodes with equal features are at distance 0 exactly. The sparse
-columns of the two graphs are merged as two sorted lists; a column that only one of them has counts with its square.
+columns of the two graphs are merged as two sorted lists. Most columns of a pair are met in one of the graphs only and
+count with their squares: those are what the squares of all columns, known of each node, have beyond the shared ones.
+In double precision that difference is 0 for nodes that have shared columns only, but for a remainder of rounding.
 """
 
 # Triton compiles these functions; their arguments have no types of Python.
@@ -14,12 +16,14 @@ from typing import Any, Final
 import triton
 import triton.language as tl
 
+from rwk.transport.gpu.batched_costs import ROUNDING
 from rwk.transport.gpu.device import announce_compiling
 from rwk.transport.gpu.store import Stack, Store
 from rwk.transport.problem import CostWeights
 
 TILE: Final = 64
 NO_COLUMN: Final = tl.constexpr(2**31 - 1)
+_ROUNDING = tl.constexpr(ROUNDING)
 
 
 @triton.jit
@@ -47,7 +51,7 @@ def _add_mismatches(count, source, target, width_a, width_b, i, k, n_columns):
 def _linear_cost_tile(
     out, out_n, out_m, pairs_a, pairs_b, width_a, width_b,
     features_a, features_b, n_features,
-    offsets_a, ids_a, columns_a, offsets_b, ids_b, columns_b,
+    offsets_a, ids_a, columns_a, norms_a, offsets_b, ids_b, columns_b, norms_b,
     colours_a, colours_b, n_rounds, hamming_unit,
     embedding_a, embedding_b, n_embedding, signs_a, signs_b, n_signs, neighbour_unit,
     N: tl.constexpr, M: tl.constexpr,
@@ -63,26 +67,29 @@ def _linear_cost_tile(
 
     p, p_end = tl.load(offsets_a + a), tl.load(offsets_a + a + 1)
     q, q_end = tl.load(offsets_b + b), tl.load(offsets_b + b + 1)
-    alone_a, alone_b = tl.zeros((N,), tl.float32), tl.zeros((M,), tl.float32)
+    norm_a = tl.load(norms_a + a * width_a + i, mask=i < width_a, other=0.0)
+    norm_b = tl.load(norms_b + b * width_b + k, mask=k < width_b, other=0.0)
+    alone_a, alone_b = norm_a, norm_b
     left = tl.load(ids_a + p, mask=p < p_end, other=NO_COLUMN)
     right = tl.load(ids_b + q, mask=q < q_end, other=NO_COLUMN)
-    while (p < p_end) | (q < q_end):
-        # all loads of a step come before its comparison: they need not wait for it
+    while (p < p_end) & (q < q_end):
+        # the loads of a step come before its comparison: they need not wait for it
         next_left = tl.load(ids_a + p + 1, mask=p + 1 < p_end, other=NO_COLUMN)
         next_right = tl.load(ids_b + q + 1, mask=q + 1 < q_end, other=NO_COLUMN)
-        x = tl.load(columns_a + p * width_a + i, mask=(i < width_a) & (p < p_end), other=0.0)
-        y = tl.load(columns_b + q * width_b + k, mask=(k < width_b) & (q < q_end), other=0.0)
-        in_a, in_b = left <= right, right <= left
         if left == right:
+            x = tl.load(columns_a + p * width_a + i, mask=i < width_a, other=0.0)
+            y = tl.load(columns_b + q * width_b + k, mask=k < width_b, other=0.0)
             difference = x[:, None] - y[None, :]
             squares += difference * difference
-        else:
-            alone_a += tl.where(in_a, x * x, 0.0)
-            alone_b += tl.where(in_b, y * y, 0.0)
+            alone_a -= x.to(tl.float64) * x.to(tl.float64)
+            alone_b -= y.to(tl.float64) * y.to(tl.float64)
+        in_a, in_b = left <= right, right <= left
         p += in_a.to(tl.int64)
         q += in_b.to(tl.int64)
         left, right = tl.where(in_a, next_left, left), tl.where(in_b, next_right, right)
-    cost = tl.sqrt(squares + alone_a[:, None] + alone_b[None, :])
+    rest_a = tl.where(alone_a > _ROUNDING * norm_a, alone_a, 0.0).to(tl.float32)
+    rest_b = tl.where(alone_b > _ROUNDING * norm_b, alone_b, 0.0).to(tl.float32)
+    cost = tl.sqrt(squares + rest_a[:, None] + rest_b[None, :])
 
     count = tl.zeros((N, M), tl.float32)
     c0, d0 = colours_a + a * n_rounds * width_a, colours_b + b * n_rounds * width_b
@@ -113,8 +120,8 @@ def linear_cost_into(
     _linear_cost_tile[(len(a), -(-n // tile_n), -(-m // tile_m))](
         out, n, m, a, b, source.width, target.width,
         source.features, target.features, source.features.shape[1],
-        source.column_offsets, source.column_ids, source.columns,
-        target.column_offsets, target.column_ids, target.columns,
+        source.column_offsets, source.column_ids, source.columns, source.column_norms,
+        target.column_offsets, target.column_ids, target.columns, target.column_norms,
         source.colours, target.colours, rounds, store.hamming_cost / max(rounds, 1),
         source.embedding, target.embedding, n_embedding,
         source.signs, target.signs, n_signs if weights.beta_local != 0.0 else 0, neighbour_unit,

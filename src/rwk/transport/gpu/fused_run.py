@@ -53,6 +53,14 @@ def linear_cost_on_chip(
 
 def run_fused(job: Job, group: Group, shape: tuple[int, int]) -> NDArray[np.int64]:
     """Solve one group of small pairs; returns the numbers of those that need double precision."""
+    given_up = _run_variant(job, group.members, group, shape, wide=False)
+    return _run_variant(job, given_up, group, shape, wide=True) if len(given_up) else given_up
+
+
+def _run_variant(
+    job: Job, chosen: NDArray[np.int64], group: Group, shape: tuple[int, int], *, wide: bool
+) -> NDArray[np.int64]:
+    """Solve some pairs of a group; returns the numbers of those that single precision does not carry."""
     given_up = [np.zeros(0, np.int64)]
     waiting: list[Returning] = []
 
@@ -60,21 +68,23 @@ def run_fused(job: Job, group: Group, shape: tuple[int, int]) -> NDArray[np.int6
         results, states = chunk.results()
         job.results.put(chunk.members, results)
         given_up.append(chunk.members[states == GIVEN_UP])
-        job.report(len(states))
+        job.report(0 if wide else len(states))
 
     def solve(members: NDArray[np.int64]) -> None:
         a, b = job.places(members)
-        waiting.append(_send_home(members, launch(job, group, shape, a, b)))
+        waiting.append(_send_home(members, launch(job, group, shape, a, b, wide=wide)))
         if len(waiting) > 2:
             finish(waiting.pop(0))
 
-    run_chunks(solve, group.members, 2 * 4 * shape[0] * shape[1], job.store.device)
+    run_chunks(solve, chosen, 2 * 4 * shape[0] * shape[1], job.store.device)
     for chunk in waiting:
         finish(chunk)
     return np.concatenate(given_up)
 
 
-def launch(job: Job, group: Group, shape: tuple[int, int], a: Any, b: Any, *, couplings: bool = False) -> Solved:
+def launch(
+    job: Job, group: Group, shape: tuple[int, int], a: Any, b: Any, *, couplings: bool = False, wide: bool = False
+) -> Solved:
     """Costs and solve of one chunk of pairs, given by places in the two stacks."""
     store, source, target, weights, options = job.store, group.source, group.target, job.weights, job.options
     n, m = shape
@@ -82,7 +92,7 @@ def launch(job: Job, group: Group, shape: tuple[int, int], a: Any, b: Any, *, co
     floats = torch.empty((2, len(a)), dtype=torch.float32, device=store.device)
     whole = torch.empty((2, len(a)), dtype=torch.int32, device=store.device)
     plans = torch.empty((len(a), n, m), dtype=torch.float32, device=store.device) if couplings else None
-    announce_compiling(f"solve {n}x{m}", store.device)
+    announce_compiling(f"solve {n}x{m}{', wide' if wide else ''}", store.device)
     solve_pair_kernel[(len(a),)](
         cost, a, b, source.width, target.width, source.weights, target.weights, source.degrees, target.degrees,
         source.operands, target.operands, source.vectors, target.vectors,
@@ -91,7 +101,7 @@ def launch(job: Job, group: Group, shape: tuple[int, int], a: Any, b: Any, *, co
         weights.beta_local * weights.laplacian_source, weights.beta_local * weights.laplacian_target,
         0.5 * weights.beta_local * weights.ridge, weights.beta_global * weights.degree_weight,
         options.entropy, options.tol, options.max_iter, options.sinkhorn_iter,
-        N=n, M=m, COUPLING=couplings, **LAUNCH[shape],
+        N=n, M=m, COUPLING=couplings, WIDE=wide, **LAUNCH[shape],
     )  # fmt: skip
     return Solved(floats[0], whole[0], floats[1], whole[1], plans)
 

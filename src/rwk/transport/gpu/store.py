@@ -39,6 +39,7 @@ class Stack(NamedTuple):
     column_offsets: Any  # (g + 1,) int64
     column_ids: Any  # int32 sparse columns of each graph, ascending; numbered over all graphs in the order of keys
     columns: Any  # (columns, P) their values, dense
+    column_norms: Any  # (g, P) float64, the sum of their squares
 
 
 class Store(NamedTuple):
@@ -123,7 +124,7 @@ def _make_stack(
     if width <= FUSED_WIDTH and real == torch.float32:
         dense = factors.bmm(factors.transpose(1, 2)).to(real)
         operands = torch.cat([maps, dense[:, None]], dim=1)[..., operand_order(width)].contiguous()
-    offsets, column_ids, columns = _columns(measures, graphs, width, entries, ids, real)
+    offsets, column_ids, columns, norms = _columns(measures, graphs, width, entries, ids, real)
     return Stack(
         width=width,
         sizes=torch.from_numpy(sizes.astype(np.int32)).to(device),
@@ -141,6 +142,7 @@ def _make_stack(
         column_offsets=offsets,
         column_ids=column_ids,
         columns=columns,
+        column_norms=norms,
     )
 
 
@@ -221,8 +223,11 @@ def _columns(
     entries: tuple[Any, Any],
     ids: NDArray[np.int32],
     real: Any,
-) -> tuple[Any, Any, Any]:
-    """Sparse columns of these graphs: offsets by graph, ids, and dense values. `entries` are rows and values, there."""
+) -> tuple[Any, Any, Any, Any]:
+    """Sparse columns of these graphs: offsets by graph, ids, dense values, and the squares of those summed by node.
+
+    `entries` are rows and values, on the device.
+    """
     import torch
 
     rows, values = entries
@@ -238,7 +243,13 @@ def _columns(
         places = torch.arange(total, device=device) + (there[0] - (ends - there[1]))[owner]
         padded[some].view(-1)[owner * width + rows[places]] = values[places].to(real)
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return torch.from_numpy(offsets).to(device), torch.from_numpy(ids[chosen]).to(device), padded
+    # summed on the host, in one order: atomic additions would come in any
+    mine = ragged(starts, lengths)
+    single = measures.entry_values[mine].astype(np.float64 if real == torch.float64 else np.float32)
+    slots = np.repeat(np.repeat(np.arange(len(graphs)) * width, counts), lengths) + measures.entry_rows[mine]
+    norms = np.bincount(slots, single.astype(np.float64) ** 2, len(graphs) * width).reshape(len(graphs), width)
+    placed = [torch.from_numpy(array).to(device) for array in (offsets, ids[chosen], norms)]
+    return placed[0], placed[1], padded, placed[2]
 
 
 def _slices(lengths: NDArray[np.int64], most: int) -> list[slice]:

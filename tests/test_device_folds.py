@@ -1,0 +1,57 @@
+"""Machines and folds on the device, in Triton's interpreter, choose and predict as on the processor."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from device_folds import CASES
+from rwk.treatment import treat
+
+torch = pytest.importorskip("torch", reason="the GPU backend needs PyTorch")
+pytest.importorskip("triton", reason="Triton is not installed")
+
+
+@pytest.fixture(scope="module")
+def compared() -> Any:
+    """In a process of its own: Triton decides at import who runs a kernel."""
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "RWK_GPU_DEVICE": "cpu"}
+    script = Path(__file__).parent / "device_folds.py"
+    done = subprocess.run([sys.executable, str(script)], env=environment, check=True, capture_output=True, text=True)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_folds_choose_and_predict_alike(name: str, compared: Any) -> None:
+    assert compared[name]["found"] == compared[name]["wanted"]
+
+
+def test_machines_agree_for_every_C(compared: Any) -> None:
+    paths = compared["paths"]
+    assert len(paths) == 2
+    for path in paths:
+        assert np.max(path["coefficients"]) < 1e-6
+        assert np.max(path["decisions"]) < 1e-6
+
+
+@pytest.mark.parametrize("treatment", ["clip", "flip", "shift", "none"])
+def test_treatments_need_no_spectrum(treatment: str) -> None:
+    from rwk.treatment_gpu import treat_many
+
+    rng = np.random.default_rng(3)
+    kernels = rng.normal(size=(3, 20, 20))
+    kernels = kernels + kernels.transpose(0, 2, 1)
+    kernels[2] = np.eye(20)  # nothing to treat
+    rows = rng.normal(size=(5, 20))
+    found = treat_many(torch.tensor(kernels), treatment)
+    for number, kernel in enumerate(kernels):
+        wanted = treat(kernel, treatment)
+        np.testing.assert_allclose(found.kernels[number].numpy(), wanted.kernel, atol=1e-8)
+        np.testing.assert_allclose(found.map_rows(number, torch.tensor(rows)).numpy(), wanted.map_rows(rows), atol=1e-8)
