@@ -61,23 +61,20 @@ def load_batch(
     store: Store, source: Stack, target: Stack, a: Any, b: Any, weights: CostWeights, costs: tuple[Any, Any | None]
 ) -> Batch:
     """Step 1, given M and, where terms are asked for, C_N."""
-    import torch
-
     mu, nu = source.weights[a], target.weights[b]
     valid = (mu > 0)[:, :, None] & (nu > 0)[:, None, :]
     linear: Any = (costs[0] * valid).to(store.real)
     neighbour = None if costs[1] is None else (costs[1] * valid).to(store.real)
-    fixed, log_prior = linear.to(torch.float64), None
+    fixed, log_prior = linear, None
     kl = weights.beta_global * weights.degree_weight
     if weights.beta_global != 0.0:
         moment_mu, moment_nu = source.vectors[a, 0], target.vectors[b, 0]
         fixed = fixed + 2.0 * weights.beta_global * (moment_mu[:, :, None] + moment_nu[:, None, :])
     if kl != 0.0:
-        prior = log_degree_prior(source, target, a, b, valid)
-        fixed = fixed + kl * (1.0 - prior)
-        log_prior = prior.to(store.real)
+        log_prior = log_degree_prior(source, target, a, b, valid)
+        fixed = fixed + kl * (1.0 - log_prior)
     return Batch(
-        mu=mu, nu=nu, linear=linear, neighbour=neighbour, log_prior=log_prior, fixed=(fixed * valid).to(store.real),
+        mu=mu, nu=nu, linear=linear, neighbour=neighbour, log_prior=log_prior, fixed=fixed * valid,
         constant=weights.beta_global * (source.moments[a] + target.moments[b]),
         structure_mu=source.maps[a, 0], structure_nu=target.maps[b, 0],
         laplacian_mu=source.maps[a, 1], laplacian_nu=target.maps[b, 1],

@@ -50,9 +50,10 @@ def log_degree_prior(source: Stack, target: Stack, a: Any, b: Any, valid: Any) -
     """log gamma': likeness of degrees, floored, as a joint distribution; 0 where a node is padding."""
     import torch
 
-    d, e = source.degrees[a].to(torch.float64)[:, :, None], target.degrees[b].to(torch.float64)[:, None, :]
+    d, e = source.degrees[a][:, :, None], target.degrees[b][:, None, :]
     # 0/0 counts as alike: both differences are 0 then
-    likeness = (1.0 - (d - e).abs() / torch.maximum(d, e).clamp_min(1e-300)).clamp_min(PRIOR_FLOOR)
+    least = torch.finfo(d.dtype).tiny
+    likeness = (1.0 - (d - e).abs() / torch.maximum(d, e).clamp_min(least)).clamp_min(PRIOR_FLOOR)
     totals = (likeness * valid).sum(dim=(1, 2), keepdim=True)
     return torch.log(likeness / totals) * valid
 
