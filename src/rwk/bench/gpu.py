@@ -38,17 +38,29 @@ _console = Console(width=140)
 
 
 def run(
-    datasets: Sequence[str] = DATASETS, *, repeats: int = 5, check: bool = True, matrices: Path | None = None
+    datasets: Sequence[str] = DATASETS,
+    *,
+    repeats: int = 5,
+    check: bool = True,
+    matrices: Path | None = None,
+    save: Callable[[dict[str, Any]], None] = lambda found: None,
 ) -> dict[str, Any]:
-    """Ceilings of the device, rates of the size classes, and whole Grams, with their errors against the CPU."""
+    """Ceilings of the device, rates of the size classes, and whole Grams, with their errors against the CPU.
+
+    `save` gets what is known after every part: a stopped run keeps what it measured.
+    """
     limits = ceilings()
     classes = [size_class(width, limits, repeats=repeats) for width in PAIRS_OF_CLASS]
     _console.print(_class_table(classes, limits))
-    grams = []
+    found: dict[str, Any] = {"device": device_name(), "ceilings": limits, "size classes": classes, "grams": []}
+    save(found)
     for name in datasets:
-        grams.append(whole_gram(name, check_pairs=1000 if check else 0, matrices=matrices))
-        _console.print(", ".join(f"{key} {_short(value)}" for key, value in grams[-1].items()), highlight=False)
-    return {"device": device_name(), "ceilings": limits, "size classes": classes, "grams": grams}
+        found["grams"].append(whole_gram(name, check_pairs=1000 if check else 0, matrices=matrices))
+        _console.print(
+            ", ".join(f"{key} {_short(value)}" for key, value in found["grams"][-1].items()), highlight=False
+        )
+        save(found)
+    return found
 
 
 def ceilings() -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -31,15 +32,19 @@ def bench(
     name = "bench-gpu" if backend == "gpu" else "scaling" if scaling else "whole" if whole else "bench-cpu"
     output = output or Path("out") / f"{name}.json"
     check_writable(output)
+
+    def save(found: dict[str, Any]) -> None:
+        write_json(output, {"kind": f"rwk {name}", **found, "made_with": machine_record()})
+
     if backend == "gpu":
-        found = _gpu(datasets.split(",") if datasets else None, matrices)
+        found = _gpu(datasets.split(",") if datasets else None, matrices, save)
     elif scaling:
         found = _scaling()
     elif whole:
         found = _whole()
     else:
         found = _cpu((datasets or "MUTAG,ENZYMES,COX2").split(","), graphs)
-    write_json(output, {"kind": f"rwk {name}", **found, "made_with": machine_record()})
+    save(found)
     console.print(f"record: {output}", highlight=False, soft_wrap=True)
 
 
@@ -113,8 +118,8 @@ def _whole() -> dict[str, Any]:
     return found
 
 
-def _gpu(datasets: list[str] | None, matrices: Path | None) -> dict[str, Any]:
+def _gpu(datasets: list[str] | None, matrices: Path | None, save: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     from rwk.bench.gpu import DATASETS, run
 
-    found: dict[str, Any] = run(datasets or DATASETS, matrices=matrices)
+    found: dict[str, Any] = run(datasets or DATASETS, matrices=matrices, save=save)
     return found
