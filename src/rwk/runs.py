@@ -143,10 +143,10 @@ def machine_record() -> dict[str, Any]:
         "scipy": scipy.__version__,
         "scikit_learn": sklearn.__version__,
         "numba": numba.__version__,
-        "platform": platform.platform(),
+        "platform": f"{platform.system()} {platform.machine()}",
         "cpu": _cpu_name(),
         "cores": os.cpu_count(),
-        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "command": " ".join([Path(sys.argv[0]).name.replace("__main__.py", "rwk"), *sys.argv[1:]]),
     }
 
 
