@@ -18,8 +18,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = (ROOT / "README.md", ROOT / "docs" / "performance.md")
 PLACE = re.compile(r"(<!-- (?P<name>\w+) -->\n).*?(<!-- /(?P=name) -->)", re.DOTALL)
 SPEED = "results/bench-cpu.json"
-GPU = "results/gpu-h200.md"
-GPU_ROW = re.compile(r"^\| (\d+ x \d+) \| [\d,]+ \| ([\d.]+ M) \|", re.MULTILINE)
+GPU = "results/bench-gpu.json"
 
 
 def results(root: Path) -> str:
@@ -63,12 +62,64 @@ def speed(root: Path) -> str:
 def gpu(root: Path) -> str:
     """Pairs a second of one GPU by size."""
     if not (root / GPU).exists():
-        return "*No record yet.*"
-    text = (root / GPU).read_text(encoding="utf-8")
-    device = text.splitlines()[0].rsplit(", ", 1)[-1]
-    rows = GPU_ROW.findall(text)
-    head = [f"nodes up to, {device}", *(sizes.replace("x", "×") for sizes, _ in rows)]
-    return markdown(head, [["pairs a second", *(rate for _, rate in rows)]])
+        return f"*No record yet: `rwk bench --backend gpu --output {GPU}` writes it.*"
+    record = json.loads((root / GPU).read_text(encoding="utf-8"))
+    classes = record["size classes"]
+    head = [f"nodes up to, one {record['device']}", *(str(row["nodes up to"]) for row in classes)]
+    return markdown(head, [["pairs a second", *(_rate(row["pairs/s"]) for row in classes)]])
+
+
+def bounds(root: Path) -> str:
+    """What the fused kernel reaches of what the device could do, by size."""
+    if not (root / GPU).exists():
+        return f"*No record yet: `rwk bench --backend gpu --output {GPU}` writes it.*"
+    record = json.loads((root / GPU).read_text(encoding="utf-8"))
+    classes = record["size classes"]
+    rows = [
+        ["pairs a second of 10 iterations", *(_rate(row["pairs/s of 10 iterations"]) for row in classes)],
+        ["costs, share of the time", *(f"{row['share of costs']:.0%}" for row in classes)],
+        ["tf32 operations a pair", *(f"{row['tensor FLOP']:.2g}" for row in classes)],
+        ["other operations a pair", *(f"{row['other FLOP']:.2g}" for row in classes)],
+        ["bytes a pair", *(f"{row['bytes']:,.0f}" for row in classes)],
+        ["share of the tf32 peak", *(f"{row['share of tf32 peak']:.0%}" for row in classes)],
+        ["share of the float32 peak", *(f"{row['share of float32 peak']:.0%}" for row in classes)],
+        ["share of the bandwidth", *(f"{row['share of bandwidth']:.0%}" for row in classes)],
+    ]
+    peaks = (f"{value / 1e12:.3g}·10¹² {name}" for name, value in record["ceilings"].items())
+    note = f"Peaks as measured on large arrays: {', '.join(peaks)}."
+    return markdown([f"nodes up to, one {record['device']}", *(str(row["nodes up to"]) for row in classes)], rows) + (
+        f"\n\n{note}"
+    )
+
+
+def grams(root: Path) -> str:
+    """Whole Gram matrices on one GPU."""
+    if not (root / GPU).exists():
+        return f"*No record yet: `rwk bench --backend gpu --output {GPU}` writes it.*"
+    record = json.loads((root / GPU).read_text(encoding="utf-8"))
+    head = ["all pairs of", "pairs", "largest graph", "represent, s", "solve, s", "median error", "largest error"]
+    rows = [
+        [
+            row["dataset"],
+            f"{row['pairs']:,}",
+            str(row["largest"]),
+            f"{row['represent s']:.0f}",
+            f"{row['solve s']:.0f}",
+            f"{row['median error']:.0e}",
+            f"{row['largest error']:.0e}",
+        ]
+        for row in record["grams"]
+    ]
+    return markdown(head, rows)
+
+
+def _rate(value: float) -> str:
+    """Pairs a second, in millions.
+
+    >>> _rate(467_000)
+    '0.47 M'
+    """
+    return f"{value / 1e6:.2g} M"
 
 
 def steps(root: Path) -> str:
@@ -85,7 +136,7 @@ def steps(root: Path) -> str:
     return markdown(["one thread, float64", *(row["dataset"] for row in sets)], rows)
 
 
-MAKERS = {"results": results, "speed": speed, "steps": steps, "gpu": gpu}
+MAKERS = {"results": results, "speed": speed, "steps": steps, "gpu": gpu, "bounds": bounds, "grams": grams}
 
 
 def filled(text: str, root: Path = ROOT) -> str:

@@ -127,7 +127,8 @@ def block_laplacian(adjacency: Any, *, normalized: bool = True) -> Any:
         laplacian = csr_array(diags_array(degrees) - adjacency)
     else:
         root = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
-        scaled = diags_array(root) @ adjacency @ diags_array(root)
+        scaled = adjacency.copy()
+        scaled.data *= np.repeat(root, np.diff(adjacency.indptr)) * root[adjacency.indices]
         laplacian = csr_array(diags_array((degrees > 0).astype(float)) - scaled)
     laplacian.sort_indices()
     return laplacian

@@ -62,13 +62,16 @@ def pack_measures(
 
 def _columns_by_graph(signals: Signals, offsets: IntArray) -> dict[str, NDArray[Any]]:
     """The sparse signals as columns of each graph: keys sorted, entries sorted by node."""
-    entries = signals.sparse.tocoo()
-    rows, columns, values = entries.row, entries.col, entries.data
-    kept = values != 0
-    rows, columns, values = rows[kept], columns[kept], values[kept]
-    graph = np.searchsorted(offsets, rows, side="right") - 1
-    order = np.lexsort((rows, columns, graph))
-    rows, columns, values, graph = rows[order], columns[order], values[order], graph[order]
+    by_column = signals.sparse.tocsc()
+    by_column.sort_indices()
+    rows, values = by_column.indices, by_column.data
+    columns = np.repeat(np.arange(by_column.shape[1]), np.diff(by_column.indptr))
+    graph_of = np.repeat(np.arange(len(offsets) - 1, dtype=np.min_scalar_type(len(offsets))), np.diff(offsets))
+    # entries are in order of column and node, and stay so inside a graph; short numbers are sorted by counting
+    order = np.argsort(graph_of[rows], kind="stable")
+    order = order[values[order] != 0]
+    rows, columns, values = rows[order], columns[order], values[order]
+    graph = graph_of[rows].astype(np.int64)
     new = np.ones(len(rows), bool)
     new[1:] = (np.diff(columns) != 0) | (np.diff(graph) != 0)
     starts = np.flatnonzero(new)

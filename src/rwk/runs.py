@@ -85,6 +85,7 @@ def classify(
         dataset=graphs.name,
         records=folder / "records.jsonl",
         n_jobs=first.n_jobs or os.cpu_count() or 1,
+        backend=first.backend,
         progress=bar is not None,
     )
     total = GramHealth.of(list(healths.values()))

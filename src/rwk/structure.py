@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 
 from rwk.graphs import FloatArray, Graph, GraphError
 from rwk.spectrum import HEAT_KERNEL_TIME, Spectrum
@@ -43,19 +44,55 @@ def structure_cost(
 
 def path_lengths(graph: Graph, lengths: FloatArray | None) -> FloatArray:
     """Shortest paths, in edges or in given lengths; unreachable pairs get the largest finite one plus 1."""
+    if lengths is None:
+        return np.asarray(_hop_counts(np.ascontiguousarray(graph.edges, np.int64).reshape(-1, 2), graph.n_nodes))
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import shortest_path
 
     n = graph.n_nodes
     rows, columns = graph.edges.reshape(-1, 2).T
     # a stored zero counts as an edge of length 0 nowhere in scipy: keep it positive
-    values = np.ones(graph.n_edges) if lengths is None else np.maximum(lengths, 1e-12)
-    edges: Any = csr_array((values, (rows, columns)), shape=(n, n))
-    paths = np.asarray(shortest_path(edges, method="D", directed=False, unweighted=lengths is None))
+    edges: Any = csr_array((np.maximum(lengths, 1e-12), (rows, columns)), shape=(n, n))
+    paths = np.asarray(shortest_path(edges, method="D", directed=False))
     paths = np.minimum(paths, paths.T)  # there and back a sum of lengths can differ in its last bit
     finite = np.isfinite(paths)
     filled: FloatArray = np.where(finite, paths, paths[finite].max() + 1.0)
     return filled
+
+
+@njit(cache=True, nogil=True)
+def _hop_counts(edges, n):  # type: ignore[no-untyped-def]
+    """Edges on a shortest path of every two nodes, by breadth from each node; unreachable: the largest plus 1."""
+    starts = np.zeros(n + 2, np.int64)
+    for e in range(len(edges)):
+        starts[edges[e, 0] + 2] += 1
+        starts[edges[e, 1] + 2] += 1
+    for i in range(2, n + 2):
+        starts[i] += starts[i - 1]
+    neighbours = np.empty(2 * len(edges), np.int64)
+    for e in range(len(edges)):
+        for side in range(2):
+            node = edges[e, side]
+            neighbours[starts[node + 1]] = edges[e, 1 - side]
+            starts[node + 1] += 1
+    paths, waiting, largest = np.full((n, n), -1.0), np.empty(n, np.int64), 0.0
+    for source in range(n):
+        row = paths[source]
+        row[source], waiting[0], first, last = 0.0, source, 0, 1
+        while first < last:
+            node = waiting[first]
+            first += 1
+            for at in range(starts[node], starts[node + 1]):
+                if row[neighbours[at]] < 0.0:
+                    row[neighbours[at]] = row[node] + 1.0
+                    waiting[last] = neighbours[at]
+                    last += 1
+        largest = max(largest, row[waiting[last - 1]])
+    for i in range(n):
+        for k in range(n):
+            if paths[i, k] < 0.0:
+                paths[i, k] = largest + 1.0
+    return paths
 
 
 def row_distances(embedding: FloatArray, signs: Any) -> FloatArray:

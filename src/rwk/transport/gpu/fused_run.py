@@ -89,21 +89,22 @@ def launch(
     store, source, target, weights, options = job.store, group.source, group.target, job.weights, job.options
     n, m = shape
     cost = linear_cost_on_chip(job, source, target, a, b, shape)
-    floats = torch.empty((2, len(a)), dtype=torch.float32, device=store.device)
-    whole = torch.empty((2, len(a)), dtype=torch.int32, device=store.device)
+    # each an array of its own: Triton compiles anew for an address that is no multiple of 16
+    values, gaps = (torch.empty(len(a), dtype=torch.float32, device=store.device) for _ in range(2))
+    n_iter, states = (torch.empty(len(a), dtype=torch.int32, device=store.device) for _ in range(2))
     plans = torch.empty((len(a), n, m), dtype=torch.float32, device=store.device) if couplings else None
     announce_compiling(f"solve {n}x{m}{', wide' if wide else ''}", store.device)
     solve_pair_kernel[(len(a),)](
         cost, a, b, source.width, target.width, source.weights, target.weights, source.degrees, target.degrees,
         source.operands, target.operands, source.vectors, target.vectors,
-        floats[0], floats[1], whole[0], whole[1], cost if plans is None else plans,
+        values, gaps, n_iter, states, cost if plans is None else plans,
         weights.beta_global,
         weights.beta_local * weights.laplacian_source, weights.beta_local * weights.laplacian_target,
         0.5 * weights.beta_local * weights.ridge, weights.beta_global * weights.degree_weight,
         options.entropy, options.tol, options.max_iter, options.sinkhorn_iter,
         N=n, M=m, COUPLING=couplings, WIDE=wide, **LAUNCH[shape],
     )  # fmt: skip
-    return Solved(floats[0], whole[0], floats[1], whole[1], plans)
+    return Solved(values, n_iter, gaps, states, plans)
 
 
 def _send_home(members: NDArray[np.int64], solved: Solved) -> Returning:
