@@ -37,7 +37,7 @@ class GIN(NeuralClassifier):
         learning_rate: float = 0.01,
         batch_size: int = 32,
         epochs: int = 200,
-        patience: int = 50,
+        patience: int = 30,
         validation: float = 0.1,
         random_state: int = 0,
         device: str = "cpu",
@@ -83,7 +83,7 @@ class DGCNN(NeuralClassifier):
         learning_rate: float | None = None,
         batch_size: int = 32,
         epochs: int = 200,
-        patience: int = 50,
+        patience: int = 30,
         validation: float = 0.1,
         random_state: int = 0,
         device: str = "cpu",
@@ -166,12 +166,12 @@ class CapsGNN(NeuralClassifier):
 
     title: ClassVar[str] = "CapsGNN"
     reference: ClassVar[str] = "Z. Xinyi, L. Chen. Capsule graph neural network. ICLR 2019."
-    grid: ClassVar[Mapping[str, Sequence[Any]]] = {"hidden": (8, 16)}
+    grid: ClassVar[Mapping[str, Sequence[Any]]] = {}
 
     def __init__(
         self,
         *,
-        hidden: int | None = None,
+        hidden: int = 8,
         layers: int = 5,
         channels: int = 2,
         graph_capsules: int = 16,
@@ -179,7 +179,7 @@ class CapsGNN(NeuralClassifier):
         learning_rate: float = 1e-3,
         batch_size: int = 32,
         epochs: int = 200,
-        patience: int = 50,
+        patience: int = 30,
         validation: float = 0.1,
         random_state: int = 0,
         device: str = "cpu",
@@ -203,7 +203,7 @@ class CapsGNN(NeuralClassifier):
         return CapsGNNNetwork(
             width,
             n_classes,
-            hidden=self.chosen_["hidden"],
+            hidden=self.hidden,
             shape=(self.layers, self.channels),
             graph_capsules=self.graph_capsules,
             rounds=self.rounds,

@@ -23,6 +23,11 @@ class Batch(NamedTuple):
     fields: Any  # (graphs, places) nodes of the receptive fields, −1 for none; None where no network asks
 
     @property
+    def degrees(self) -> Any:
+        """Number of neighbours of each node, as floats."""
+        return torch.bincount(self.heads, minlength=len(self.x)).to(self.x.dtype)
+
+    @property
     def sizes(self) -> Any:
         """Number of nodes of each graph."""
         return torch.bincount(self.owner, minlength=self.n_graphs)
@@ -68,3 +73,23 @@ def graph_tensors(graphs: GraphSet, x: NDArray[Any], fields: IntArray | None, de
 def sum_over(values: Any, index: Any, count: int) -> Any:
     """Rows of `values` added up by index, shape (count, ...)."""
     return torch.zeros((count, *values.shape[1:]), dtype=values.dtype, device=values.device).index_add(0, index, values)
+
+
+def sum_over_neighbours(x: Any, batch: Batch) -> Any:
+    """For every node the rows of x of its neighbours added up, shape (V, d)."""
+    return _NeighbourSum.apply(x, batch.tails, batch.heads)
+
+
+class _NeighbourSum(torch.autograd.Function):  # type: ignore[misc]
+    """A x; an edge stands in both directions, so the gradient is A times the gradient, with no scattered writes."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, tails: Any, heads: Any) -> Any:
+        ctx.save_for_backward(tails, heads)
+        return torch.zeros_like(x).index_add_(0, heads, x.index_select(0, tails))
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> tuple[Any, None, None]:
+        tails, heads = ctx.saved_tensors
+        (gradient,) = gradients
+        return torch.zeros_like(gradient).index_add_(0, heads, gradient.index_select(0, tails)), None, None
