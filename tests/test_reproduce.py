@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from rwk import reproduce as module
-from rwk.experiment import Score, paper, read_records
+from rwk.experiment import paper, read_records
 from rwk.experiment.folds import stored_folds
 from rwk.experiment.grids import SETTINGS
 from rwk.experiment.notes import NOTES, Note, append_note
@@ -25,6 +25,7 @@ from rwk.matrices import described, discrepancy_matrix, fingerprint
 from rwk.methods import METHODS, known_method, settings_of
 from rwk.parameters import Parameters
 from rwk.reproduce import Options, load_forms, main, reproduce
+from score_records import repeat_of
 
 
 def write_tu(place: Path, parts: dict[str, list[object]]) -> Path:
@@ -298,10 +299,11 @@ def test_the_page_says_what_is_not_blind(tmp_path: Path) -> None:
 def test_the_page_compares_and_ranks(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the picture needs the extra 'plot'")
     folder = tmp_path / "results"
+    folder.mkdir()
     for place, dataset in enumerate(("MUTAG", "PTC_MR")):
         for method, level in (("RWK", 0.7), ("WL", 0.8)):
-            for fold in range(4):
-                append_record(folder_made(folder) / f"{dataset}-{method}.jsonl", made(dataset, method, fold, level))
+            for score in repeat_of(dataset, method, [level] * 4):
+                append_record(folder / f"{dataset}-{method}.jsonl", score)
         append_note(folder / NOTES, Note(dataset, "FGW", "not finished", f"did not finish in {place + 1} h", 3600.0))
     page = results_page(folder)
     assert "| RWK − WL   | **-10.0 (0)** | **-10.0 (0)** |" in page
@@ -321,30 +323,6 @@ def test_the_page_compares_and_ranks(tmp_path: Path) -> None:
         drawn.append([place.read_bytes() for place in places])
     assert drawn[0] == drawn[1]
     assert "(images/runtime.svg)" in options.page.read_text()
-
-
-def folder_made(place: Path) -> Path:
-    place.mkdir(exist_ok=True)
-    return place
-
-
-def made(dataset: str, method: str, fold: int, level: float) -> Score:
-    return Score(
-        dataset=dataset,
-        method=method,
-        seed=0,
-        fold=fold,
-        score=level,
-        n_correct=round(10 * level),
-        n_train=30,
-        n_test=10,
-        majority=0.5,
-        chosen={"setting": "one"},
-        inner_score=None,
-        seconds=1.0,
-        protocol={"n_splits": 4, "folds": "f"},
-        versions={},
-    )
 
 
 # the command without the command line's libraries

@@ -16,7 +16,7 @@ from rwk import as_graphs, rivals
 from rwk.baselines.base import NotApplicable
 from rwk.datasets import load_dataset
 from rwk.deadline import done_within
-from rwk.experiment import Score, make_folds, paper, read_records
+from rwk.experiment import make_folds, paper, read_records
 from rwk.experiment.comparisons import ahead, differences, ranks_of, ranks_table
 from rwk.experiment.folds import stored_folds
 from rwk.experiment.grids import COSTS
@@ -29,6 +29,7 @@ from rwk.graphs import GraphSet
 from rwk.machines import encode_classes
 from rwk.reproduce import Options, all_methods, reproduce
 from rwk.rivals import Place, is_network, score_baseline, score_or_note
+from score_records import repeat_of
 
 FOLDS = 2
 
@@ -49,24 +50,7 @@ def graphs_of(*, labels: bool = True, n: int = 16) -> GraphSet:
 
 def scores_of(dataset: str, method: str, values: list[float], **protocol: Any) -> Experiment:
     """An experiment of one repeat with these scores."""
-    common = {"n_train": 90, "n_test": 10, "majority": 0.5, "chosen": {}, "inner_score": None, "seconds": 1.0}
-    protocol = {"n_splits": len(values), "folds": "f", **protocol}
-    return Experiment(
-        tuple(
-            Score(
-                dataset=dataset,
-                method=method,
-                seed=0,
-                fold=fold,
-                score=value,
-                n_correct=round(10 * value),
-                protocol=protocol,
-                versions={},
-                **common,
-            )
-            for fold, value in enumerate(values)
-        )
-    )
+    return Experiment(repeat_of(dataset, method, values, **protocol))
 
 
 # grids

@@ -18,13 +18,11 @@ from rwk.experiment.statistics import (
     mean_scores,
     pairwise_tests,
 )
+from score_records import score_of
 
 
 def score(method: str, seed: int, fold: int, value: float, dataset: str = "MUTAG", folds: str = "f") -> Score:
-    return Score(
-        dataset=dataset, method=method, seed=seed, fold=fold, score=value, n_correct=0, n_train=90, n_test=10,
-        majority=0.5, chosen={}, inner_score=None, seconds=0.0, protocol={"folds": folds}, versions={},
-    )  # fmt: skip
+    return score_of(dataset, method, value, seed=seed, fold=fold, protocol={"folds": folds})
 
 
 def test_corrected_t_by_hand() -> None:
