@@ -8,6 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from baseline_graphs import permuted, random_graph, random_set, without
 from rwk import Graph, GraphError, GraphSet, baselines
@@ -207,6 +208,27 @@ def test_wrong_number_of_classes() -> None:
     method = baselines.get("gin", epochs=1).fit(graphs, targets)
     with pytest.raises(GraphError, match="attributes"):
         method.predict(GRAPHS)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "targets", "sentence"),
+    [
+        ({"device": "gpu"}, [0, 1] * 4, "device='gpu' is not there; use 'cpu'"),
+        ({"validation": 0.9}, [0, 1] * 4, "validation=0.9 leaves too few of 8 graphs"),
+        ({}, [0] * 7 + [1], "class 1 has a single member, which can't be set aside; use validation=0"),
+        ({}, [0] * 8, "of one class"),
+    ],
+)
+def test_what_can_not_be_learned_is_said(parameters: dict[str, Any], targets: list[int], sentence: str) -> None:
+    graphs, _ = two_kinds(8)
+    with pytest.raises(ValueError, match=sentence):
+        baselines.get("gin", **parameters).fit(graphs, targets)
+
+
+@pytest.mark.parametrize("name", NEURAL)
+def test_predicting_before_fitting(name: str) -> None:
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        baselines.get(name).predict(GRAPHS)
 
 
 def test_missing_torch_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

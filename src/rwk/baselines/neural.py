@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rwk.baselines.learner import NeuralClassifier
+from rwk.baselines.ranges import COUNT, POSITIVE, RANGES, Range
 from rwk.graphs import GraphSet, IntArray
 
 
@@ -26,6 +27,7 @@ class GIN(NeuralClassifier):
         "K. Xu, W. Hu, J. Leskovec, S. Jegelka. How powerful are graph neural networks? ICLR 2019."
     )
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {"hidden": (32, 64)}
+    ranges: ClassVar[Mapping[str, Range]] = {**RANGES, "hidden": COUNT._replace(or_none=True)}
     halve_every: ClassVar[int] = 50
 
     def __init__(
@@ -73,6 +75,7 @@ class DGCNN(NeuralClassifier):
         "AAAI 2018."
     )
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {"learning_rate": (1e-4, 1e-3)}
+    ranges: ClassVar[Mapping[str, Range]] = {**RANGES, "learning_rate": POSITIVE._replace(or_none=True)}
 
     def __init__(
         self,
@@ -167,6 +170,7 @@ class CapsGNN(NeuralClassifier):
     title: ClassVar[str] = "CapsGNN"
     reference: ClassVar[str] = "Z. Xinyi, L. Chen. Capsule graph neural network. ICLR 2019."
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {}
+    ranges: ClassVar[Mapping[str, Range]] = {**RANGES, "rounds": COUNT}
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from rwk.features import _both_directions as both_directions
+from rwk.features import both_directions
 from rwk.graphs import GraphSet, IntArray
 
 
@@ -68,6 +68,14 @@ def graph_tensors(graphs: GraphSet, x: NDArray[Any], fields: IntArray | None, de
     """Graphs whose nodes are described by the rows of x."""
     bare = GraphSet(graphs.node_offsets, graphs.edge_offsets, graphs.edges)
     return GraphTensors(bare, torch.from_numpy(np.asarray(x, np.float32)).to(device), fields)
+
+
+def check_device(name: str) -> None:
+    """Raise unless torch has this device."""
+    try:
+        torch.zeros(1, device=name)
+    except (RuntimeError, AssertionError, NotImplementedError):
+        raise ValueError(f"device={name!r} is not there; use 'cpu', or 'cuda' where torch finds a GPU") from None
 
 
 def sum_over(values: Any, index: Any, count: int) -> Any:
