@@ -85,9 +85,12 @@ def save_folds(folds: Folds, path: str | os.PathLike[str]) -> None:
 
 def load_folds(path: str | os.PathLike[str]) -> Folds:
     """Load folds stored by `save_folds`."""
-    content = json.loads(Path(path).read_text())
-    test_fold = {int(seed): np.asarray(at, np.int64) for seed, at in content["test_fold"].items()}
-    return Folds(content["n_splits"], test_fold, content["classes"])
+    try:
+        content = json.loads(Path(path).read_text())
+        test_fold = {int(seed): np.asarray(at, np.int64) for seed, at in content["test_fold"].items()}
+        return Folds(content["n_splits"], test_fold, content["classes"])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path} is no file of folds; remove it, or make it again with save_folds") from error
 
 
 def stored_folds(
