@@ -98,7 +98,7 @@ class Stub:
         self.random_state = random_state
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        return {"random_state": self.random_state}
+        return {"epochs": 9, "random_state": self.random_state}
 
     def set_params(self, **parameters: Any) -> Stub:
         self.random_state = parameters["random_state"]
@@ -135,6 +135,7 @@ def test_networks_record_what_they_chose_and_take_the_seed(tmp_path: Path, monke
         {"hidden": 2, "epoch": 8}
     ] * FOLDS
     assert asked == [2]
+    assert records[0].protocol["parameters"] == {"epochs": 9}
 
 
 def test_networks_are_repeated_less_unless_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
