@@ -250,6 +250,22 @@ def test_more_seeds_extend_stored_folds(tmp_path: Path) -> None:
     assert list(json.loads(path.read_text())["test_fold"]) == ["0", "1", "2", "3"]
     with pytest.raises(ValueError, match="made for other targets"):
         stored_folds(path, [0, 0, 1, 1] * 5, 5, range(2))
+    with pytest.raises(ValueError, match="holds 5 folds a repeat, not 4"):
+        stored_folds(path, targets, 4, range(2))
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"repeats": 0}, "repeats=0 is outside its range: it must be 1 or more"),
+        ({"first_seed": -1}, "first_seed=-1 is outside its range: it must be 0 or more"),
+        ({"jobs": 0}, "jobs=0 is outside its range: it must be 1 or more"),
+        ({"budget": 0.0}, "budget=0.0 is outside its range: it must be positive"),
+    ],
+)
+def test_options_outside_their_range(given: dict[str, float], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        Options(**given)
 
 
 def test_runtimes_are_recorded(toy: Path, options: Options) -> None:

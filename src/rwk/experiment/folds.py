@@ -100,8 +100,10 @@ def stored_folds(
     known = make_folds(targets, n_splits, seeds=())
     if Path(path).exists():
         stored = load_folds(path)
-        if (stored.n_splits, stored.classes) != (known.n_splits, known.classes):
-            raise ValueError(f"{path} holds {stored.n_splits} folds made for other targets, or another number of folds")
+        if stored.classes != known.classes:
+            raise ValueError(f"{path} holds folds made for other targets; use another folder")
+        if stored.n_splits != n_splits:
+            raise ValueError(f"{path} holds {stored.n_splits} folds a repeat, not {n_splits}; use another folder")
         known = stored
     missing = [seed for seed in seeds if seed not in known.test_fold]
     if missing:
