@@ -10,6 +10,7 @@ import json
 import re
 from pathlib import Path
 
+from rwk.baselines import get
 from rwk.experiment import paper
 from rwk.experiment.results import extent, read_results
 from rwk.experiment.tables import accuracy, markdown
@@ -19,6 +20,7 @@ PAGES = (ROOT / "README.md", ROOT / "docs" / "performance.md")
 PLACE = re.compile(r"(<!-- (?P<name>\w+) -->\n).*?(<!-- /(?P=name) -->)", re.DOTALL)
 SPEED = "results/bench-cpu.json"
 GPU = "results/bench-gpu.json"
+BASELINES = "results/bench-baselines.json"
 
 
 def results(root: Path) -> str:
@@ -136,7 +138,35 @@ def steps(root: Path) -> str:
     return markdown(["one thread, float64", *(row["dataset"] for row in sets)], rows)
 
 
-MAKERS = {"results": results, "speed": speed, "steps": steps, "gpu": gpu, "bounds": bounds, "grams": grams}
+def baselines(root: Path) -> str:
+    """Seconds for the Gram matrix of every baseline, beside the library that has it."""
+    if not (root / BASELINES).exists():
+        return f"*No record yet: `python -m rwk.bench.baselines --json {BASELINES}` writes it.*"
+    record = json.loads((root / BASELINES).read_text(encoding="utf-8"))
+    compared, alone, made = record["compared"], record["alone"], record["made_with"]
+    names = list(dict.fromkeys([*compared["methods"], *alone["methods"]]))
+    rows = []
+    for name in names:
+        beside, own = compared["methods"].get(name), alone["methods"].get(name)
+        cells = ["", "", ""]
+        if beside:
+            library = f"{beside['library']} {beside['library_s']:,.3g}"
+            cells = [f"{beside['rwk_s']:.2g}", library, f"{beside['times_faster']:.0f}×"]
+        rows.append([get(name).title, *cells, f"{own['rwk_s']:.2g}" if own else ""])
+    sets = [f"{part['dataset']}, {part['n_graphs']} graphs, threads: {part['threads']}" for part in (compared, alone)]
+    table = markdown(["seconds", sets[0], "library", "faster", sets[1]], rows)
+    return f"{table}\n\n{made['cpu']}, GraKeL {made['grakel']}, POT {made['POT']}."
+
+
+MAKERS = {
+    "results": results,
+    "speed": speed,
+    "steps": steps,
+    "baselines": baselines,
+    "gpu": gpu,
+    "bounds": bounds,
+    "grams": grams,
+}
 
 
 def filled(text: str, root: Path = ROOT) -> str:

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from baseline_graphs import permuted, random_set, without
 from rwk import Graph, GraphError, GraphSet, baselines
 from rwk.baselines import NotApplicable
+from rwk.baselines.ranges import check_parameters
 
 ALL = baselines.names()
 KERNELS = [row.name for row in baselines.describe() if row.kind != "classifier"]
@@ -111,6 +112,23 @@ def test_scikit_learn_parameters(name: str) -> None:
     assert again.get_params() == method.get_params()
     for key in method.grid:
         assert key in method.get_params()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_number_has_a_range_and_the_default_is_in_it(name: str) -> None:
+    method = baselines.get(name)
+    check_parameters(method.get_params(), method.ranges)
+    numbers = {key for key, value in method.get_params().items() if type(value) in (int, float, type(None))}
+    assert numbers - {"n_jobs", "random_state"} <= set(method.ranges)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_parameters_outside_their_range_are_refused(name: str) -> None:
+    targets = np.arange(len(GRAPHS)) % 2
+    for parameter in set(baselines.get(name).ranges) & set(baselines.get(name).get_params()):
+        for value in (-1, float("nan"), "many", True):
+            with pytest.raises(ValueError, match=f"{parameter}=.* is outside its range: it must be "):
+                baselines.get(name, **{parameter: value}).fit(GRAPHS, targets)
 
 
 @pytest.mark.parametrize("name", ALL)

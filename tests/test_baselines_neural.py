@@ -8,6 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from baseline_graphs import permuted, random_graph, random_set, without
 from rwk import Graph, GraphError, GraphSet, baselines
@@ -16,7 +17,7 @@ from rwk.baselines.fields import receptive_fields
 torch = pytest.importorskip("torch", reason="torch is not installed (extra: baselines)")
 
 from rwk.baselines.networks import capsgnn, dgcnn, gin  # noqa: E402
-from rwk.baselines.networks.batches import Batch, graph_tensors  # noqa: E402
+from rwk.baselines.networks.batches import Batch, graph_tensors, sum_over_neighbours  # noqa: E402
 
 NEURAL = ["patchy-san", "dgcnn", "capsgnn", "gin"]
 GRAPHS = random_set(3, 10, low=5, high=9)
@@ -57,6 +58,12 @@ def test_dgcnn_layer_agrees_with_pyg() -> None:
     torch.testing.assert_close(layer(batch.x, batch), wanted)
 
 
+def test_gradient_of_the_sum_over_neighbours() -> None:
+    batch = batch_of(GRAPHS)
+    x = batch.x.double().requires_grad_()
+    assert torch.autograd.gradcheck(lambda x: sum_over_neighbours(x, batch), x)
+
+
 @pytest.mark.parametrize("k", [3, 7, 12])
 def test_sort_pooling_agrees_with_pyg(k: int) -> None:
     pyg = pytest.importorskip("torch_geometric.nn", reason="PyG is not installed (extra: baselines)")
@@ -85,14 +92,14 @@ def test_squash_by_hand() -> None:
 
 def test_routing_by_its_definition() -> None:
     generator = torch.Generator().manual_seed(0)
-    children = torch.randn((2, 5, 3, 4), generator=generator)  # graphs, nodes, channels, in
-    weights = torch.randn((3, 2, 4, 6), generator=generator)  # channels, parents, in, out
+    children = torch.randn((2, 3, 5, 4), generator=generator)  # graphs, channels, nodes, in
+    weights = torch.randn((2, 3, 4, 6), generator=generator)  # parents, channels, in, out
     sizes = [3, 5]
-    present = torch.tensor([[1.0, 1.0, 1.0, 0.0, 0.0], [1.0] * 5])
-    found = capsgnn.route(children, weights, present, 3)
+    children[0, :, sizes[0] :] = 0.0
+    found = capsgnn.route(children, weights, 3)
     for graph, size in enumerate(sizes):
         votes = torch.stack([
-            torch.stack([children[graph, n, c] @ weights[c, p] for p in range(2)])
+            torch.stack([children[graph, c, n] @ weights[p, c] for p in range(2)])
             for n in range(size) for c in range(3)
         ])  # fmt: skip
         logits = torch.zeros(len(votes), 2)
@@ -180,7 +187,7 @@ def test_unseen_labels_and_lonely_nodes(name: str) -> None:
     assert np.isfinite(method.predict_proba(GraphSet.from_graphs(lonely))).all()
 
 
-@pytest.mark.parametrize("name", ["gin", "dgcnn", "capsgnn"])
+@pytest.mark.parametrize("name", ["gin", "dgcnn"])
 def test_the_grid_is_searched_unless_a_value_is_given(name: str) -> None:
     graphs, targets = two_kinds(12)
     method = baselines.get(name, epochs=2, validation=0.25).fit(graphs, targets)
@@ -201,6 +208,27 @@ def test_wrong_number_of_classes() -> None:
     method = baselines.get("gin", epochs=1).fit(graphs, targets)
     with pytest.raises(GraphError, match="attributes"):
         method.predict(GRAPHS)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "targets", "sentence"),
+    [
+        ({"device": "gpu"}, [0, 1] * 4, "device='gpu' is not there; use 'cpu'"),
+        ({"validation": 0.9}, [0, 1] * 4, "validation=0.9 leaves too few of 8 graphs"),
+        ({}, [0] * 7 + [1], "class 1 has a single member, which can't be set aside; use validation=0"),
+        ({}, [0] * 8, "of one class"),
+    ],
+)
+def test_what_can_not_be_learned_is_said(parameters: dict[str, Any], targets: list[int], sentence: str) -> None:
+    graphs, _ = two_kinds(8)
+    with pytest.raises(ValueError, match=sentence):
+        baselines.get("gin", **parameters).fit(graphs, targets)
+
+
+@pytest.mark.parametrize("name", NEURAL)
+def test_predicting_before_fitting(name: str) -> None:
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        baselines.get(name).predict(GRAPHS)
 
 
 def test_missing_torch_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

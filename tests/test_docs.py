@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from rwk.experiment import Score
 from rwk.experiment.records import append_record
+from score_records import repeat_of
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -77,15 +77,11 @@ def test_pages_say_what_the_records_say():
 
 def test_tables_are_made_of_records(tmp_path):
     """Two folds of one set and one timing, and what has no record said to have none."""
-    empty = tables().filled("<!-- results -->\n<!-- /results -->\n<!-- speed -->\n<!-- /speed -->", tmp_path)
-    assert empty.count("No record yet") == 2
+    places = "".join(f"<!-- {name} -->\n<!-- /{name} -->\n" for name in ("results", "speed", "baselines"))
+    assert tables().filled(places, tmp_path).count("No record yet") == 3
     folder = tmp_path / "results"
     folder.mkdir()
-    scores = [
-        Score("MUTAG", "RWK", 0, fold, score, round(10 * score), 90, 10, 0.665, {}, 0.9, 1.0, {"n_splits": 2}, {})
-        for fold, score in enumerate((0.8, 0.9))
-    ]
-    for score in scores:
+    for score in repeat_of("MUTAG", "RWK", [0.8, 0.9]):
         append_record(folder / "MUTAG-RWK.jsonl", score)
     timing = {
         "datasets": [
@@ -98,9 +94,19 @@ def test_tables_are_made_of_records(tmp_path):
         "made_with": {"cpu": "a CPU", "numpy": "2.0"},
     }
     (folder / "bench-cpu.json").write_text(json.dumps(timing))
-    assert re.search(r"\| MUTAG +\| 66\.5 +\| 1 × 2 +\| 85\.0 \(7\.1\) +\| 93\.6 ± 3\.7", tables().results(tmp_path))
+    beside = {"rwk_s": 0.05, "library_s": 10.0, "library": "GraKeL", "times_faster": 200.0, "largest_difference": 0.0}
+    common = {"n_graphs": 188, "threads": 1}
+    timing = {
+        "compared": {"dataset": "MUTAG", **common, "methods": {"ghk": beside}},
+        "alone": {"dataset": "ENZYMES", **common, "methods": {"gntk": {"rwk_s": 13.1}}},
+        "made_with": {"cpu": "a CPU", "grakel": "0.1", "POT": "0.9"},
+    }
+    (folder / "bench-baselines.json").write_text(json.dumps(timing))
+    assert re.search(r"\| MUTAG +\| 50\.0 +\| 1 × 2 +\| 85\.0 \(7\.1\) +\| 93\.6 ± 3\.7", tables().results(tmp_path))
     assert "Not run yet: PTC_MR" in tables().results(tmp_path)
     assert re.search(r"\| POT +\| 500 \(10\.0×, 20\.0×\)", tables().speed(tmp_path))
+    assert re.search(r"\| GHK +\| 0\.05 +\| GraKeL 10 +\| 200× +\| +\|", tables().baselines(tmp_path))
+    assert re.search(r"\| GNTK +\| +\| +\| +\| 13 +\|", tables().baselines(tmp_path))
 
 
 def test_site_builds_without_a_warning(tmp_path):

@@ -72,6 +72,10 @@ def test_folds_are_stored(tmp_path):
     assert list(loaded) == list(folds) == [(3, 0), (3, 1), (3, 2), (3, 3), (11, 0), (11, 1), (11, 2), (11, 3)]
     with pytest.raises(ValueError, match="made for other targets"):
         nested_cv({"D": np.zeros((48, 48))}, np.arange(48) % 3, folds=loaded)
+    for text in ("{", "[]", '{"n_splits": 4}'):
+        (tmp_path / "other.json").write_text(text)
+        with pytest.raises(ValueError, match=r"other\.json is no file of folds"):
+            load_folds(tmp_path / "other.json")
 
 
 def test_every_method_meets_the_same_folds():
@@ -380,8 +384,9 @@ def test_figures_by_hand(tmp_path):
     assert result.std_folds == pytest.approx(np.std([1.0] * 4 + [0.75] * 4, ddof=1))
     assert result.majority == 0.5
     table = markdown_table(result.scores)
-    assert table.splitlines()[0] == "| dataset | repeats × folds | majority | almost |"
-    assert table.splitlines()[2] == "| toy | 2 × 4 | 50.0 | 87.5 ± 17.7 (13.4) |"
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()]
+    assert rows[0] == ["dataset", "repeats × folds", "majority", "almost"]
+    assert rows[2] == ["toy", "2 × 4", "50.0", "87.5 ± 17.7 (13.4)"]
     append_record(tmp_path / "r.jsonl", result.scores[0])
     assert read_records(tmp_path / "r.jsonl") == [result.scores[0]]
 

@@ -311,6 +311,7 @@ def test_neighbour_and_search_and_swap(browser):
     near.click()
     wait(lambda: shown(browser)[1] == name)
     pair = shown(browser)
+    assert pair[0] != pair[1]
     browser.find_element("id", "swap").click()
     wait(lambda: shown(browser) == pair[::-1])
 
@@ -323,8 +324,9 @@ def test_search_for_nothing_is_told(browser):
 
 
 def test_one_class_alone(browser):
-    browser.find_elements("css selector", "#shown-class label")[1].click()
     faded = "return document.querySelector('#map .js-plotly-plot').data.map(t => t.marker.opacity)"
+    assert 0.08 not in browser.execute_script(faded)
+    browser.find_elements("css selector", "#shown-class label")[1].click()
     wait(lambda: 0.08 in browser.execute_script(faded))
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import rwk
 from rwk.datasets.planted import planted_motif
-from rwk.experiment import Grid, Score, make_folds
+from rwk.experiment import Grid, make_folds
 from rwk.parameters import Parameters
 from rwk.report import (
     dataset_map,
@@ -33,6 +33,7 @@ from rwk.report.commands import explain_graph, write_report
 from rwk.report.content import ReportError, read_run
 from rwk.report.layout import layout, matched_layout, molecule_layout
 from rwk.runs import classify
+from score_records import repeat_of, score_of
 
 
 @pytest.fixture(scope="module")
@@ -300,11 +301,7 @@ def test_convergence_shows_the_history():
 
 
 def scores(dataset, method, mean):
-    return [
-        Score(dataset, method, seed, fold, mean, 1, 9, 1, 0.6, {}, None, 0.1, {}, {})
-        for seed in range(2)
-        for fold in range(3)
-    ]
+    return [score for seed in range(2) for score in repeat_of(dataset, method, [mean] * 3, seed=seed)]
 
 
 def test_accuracy_bars_are_the_records():
@@ -318,11 +315,7 @@ def test_accuracy_bars_are_the_records():
 def test_every_method_is_named_once_in_a_colour_of_its_own():
     """Also methods that the first dataset has no record of; there is no gap where a method was not run."""
     names = [f"method {i}" for i in range(12)]
-    scores = [
-        Score(data, name, 0, 0, 0.8, 8, 10, 10, 0.5, {}, 0.8, 1.0, {}, {})
-        for data, methods in (("A", names[:2]), ("B", names[1:]))
-        for name in methods
-    ]
+    scores = [score_of(data, name, 0.8) for data, methods in (("A", names[:2]), ("B", names[1:])) for name in methods]
     ax = plot_accuracy(scores)
     titles = [text.get_text() for text in ax.get_legend().get_texts()]
     assert sorted(titles) == sorted([*names, "majority class"])

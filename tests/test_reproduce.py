@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 from rwk import reproduce as module
-from rwk.experiment import Score, paper, read_records
+from rwk.experiment import paper, read_records
 from rwk.experiment.folds import stored_folds
 from rwk.experiment.grids import SETTINGS
 from rwk.experiment.notes import NOTES, Note, append_note
@@ -25,6 +26,7 @@ from rwk.matrices import described, discrepancy_matrix, fingerprint
 from rwk.methods import METHODS, known_method, settings_of
 from rwk.parameters import Parameters
 from rwk.reproduce import Options, load_forms, main, reproduce
+from score_records import repeat_of
 
 
 def write_tu(place: Path, parts: dict[str, list[object]]) -> Path:
@@ -248,6 +250,22 @@ def test_more_seeds_extend_stored_folds(tmp_path: Path) -> None:
     assert list(json.loads(path.read_text())["test_fold"]) == ["0", "1", "2", "3"]
     with pytest.raises(ValueError, match="made for other targets"):
         stored_folds(path, [0, 0, 1, 1] * 5, 5, range(2))
+    with pytest.raises(ValueError, match="holds 5 folds a repeat, not 4"):
+        stored_folds(path, targets, 4, range(2))
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"repeats": 0}, "repeats=0 is outside its range: it must be 1 or more"),
+        ({"first_seed": -1}, "first_seed=-1 is outside its range: it must be 0 or more"),
+        ({"jobs": 0}, "jobs=0 is outside its range: it must be 1 or more"),
+        ({"budget": 0.0}, "budget=0.0 is outside its range: it must be positive"),
+    ],
+)
+def test_options_outside_their_range(given: dict[str, float], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        Options(**given)
 
 
 def test_runtimes_are_recorded(toy: Path, options: Options) -> None:
@@ -298,13 +316,15 @@ def test_the_page_says_what_is_not_blind(tmp_path: Path) -> None:
 def test_the_page_compares_and_ranks(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the picture needs the extra 'plot'")
     folder = tmp_path / "results"
+    folder.mkdir()
     for place, dataset in enumerate(("MUTAG", "PTC_MR")):
-        for method, level in (("RWK", 0.7), ("WL", 0.8)):
-            for fold in range(4):
-                append_record(folder_made(folder) / f"{dataset}-{method}.jsonl", made(dataset, method, fold, level))
+        for method, level in (("RWK", 0.7), ("WL", 0.8), ("NoRegs", 0.6)):
+            for score in repeat_of(dataset, method, [level] * 4):
+                append_record(folder / f"{dataset}-{method}.jsonl", score)
         append_note(folder / NOTES, Note(dataset, "FGW", "not finished", f"did not finish in {place + 1} h", 3600.0))
     page = results_page(folder)
     assert "| RWK − WL   | **-10.0 (0)** | **-10.0 (0)** |" in page
+    assert "| RWK − NoRegs | +10.0 (0) | +10.0 (0) |" in page
     assert "did not finish in 1 h" in page
     assert page.count("Average ranks over 2 datasets") == 2  # of its kind, and of all
     assert "(images/ranks-discrete.svg)" in page
@@ -321,30 +341,6 @@ def test_the_page_compares_and_ranks(tmp_path: Path) -> None:
         drawn.append([place.read_bytes() for place in places])
     assert drawn[0] == drawn[1]
     assert "(images/runtime.svg)" in options.page.read_text()
-
-
-def folder_made(place: Path) -> Path:
-    place.mkdir(exist_ok=True)
-    return place
-
-
-def made(dataset: str, method: str, fold: int, level: float) -> Score:
-    return Score(
-        dataset=dataset,
-        method=method,
-        seed=0,
-        fold=fold,
-        score=level,
-        n_correct=round(10 * level),
-        n_train=30,
-        n_test=10,
-        majority=0.5,
-        chosen={"setting": "one"},
-        inner_score=None,
-        seconds=1.0,
-        protocol={"n_splits": 4, "folds": "f"},
-        versions={},
-    )
 
 
 # the command without the command line's libraries
@@ -395,4 +391,4 @@ def test_classify_takes_any_method(toy: Path, tmp_path: Path) -> None:
         [*command, "--output", str(tmp_path / "run"), "--n-jobs", "1"], capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
-    assert "| TOY | 1 × 2 | 50.0 |" in done.stdout
+    assert re.search(r"\| TOY +\| 1 × 2 +\| 50.0 +\|", done.stdout)

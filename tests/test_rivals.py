@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from rwk import as_graphs, rivals
 from rwk.baselines.base import NotApplicable
 from rwk.datasets import load_dataset
 from rwk.deadline import done_within
-from rwk.experiment import Score, make_folds, paper, read_records
+from rwk.experiment import make_folds, paper, read_records
 from rwk.experiment.comparisons import ahead, differences, ranks_of, ranks_table
 from rwk.experiment.folds import stored_folds
 from rwk.experiment.grids import COSTS
@@ -29,6 +30,7 @@ from rwk.graphs import GraphSet
 from rwk.machines import encode_classes
 from rwk.reproduce import Options, all_methods, reproduce
 from rwk.rivals import Place, is_network, score_baseline, score_or_note
+from score_records import repeat_of
 
 FOLDS = 2
 
@@ -49,24 +51,7 @@ def graphs_of(*, labels: bool = True, n: int = 16) -> GraphSet:
 
 def scores_of(dataset: str, method: str, values: list[float], **protocol: Any) -> Experiment:
     """An experiment of one repeat with these scores."""
-    common = {"n_train": 90, "n_test": 10, "majority": 0.5, "chosen": {}, "inner_score": None, "seconds": 1.0}
-    protocol = {"n_splits": len(values), "folds": "f", **protocol}
-    return Experiment(
-        tuple(
-            Score(
-                dataset=dataset,
-                method=method,
-                seed=0,
-                fold=fold,
-                score=value,
-                n_correct=round(10 * value),
-                protocol=protocol,
-                versions={},
-                **common,
-            )
-            for fold, value in enumerate(values)
-        )
-    )
+    return Experiment(repeat_of(dataset, method, values, **protocol))
 
 
 # grids
@@ -113,7 +98,7 @@ class Stub:
         self.random_state = random_state
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        return {"random_state": self.random_state}
+        return {"epochs": 9, "random_state": self.random_state}
 
     def set_params(self, **parameters: Any) -> Stub:
         self.random_state = parameters["random_state"]
@@ -150,6 +135,7 @@ def test_networks_record_what_they_chose_and_take_the_seed(tmp_path: Path, monke
         {"hidden": 2, "epoch": 8}
     ] * FOLDS
     assert asked == [2]
+    assert records[0].protocol["parameters"] == {"epochs": 9}
 
 
 def test_networks_are_repeated_less_unless_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +170,7 @@ def test_classify_puts_all_methods_beside_rwk(
         append_record(tmp_path / "records.jsonl", score)
     classify_baselines(graphs, "all", tmp_path, repeats=1, splits=FOLDS, n_jobs=1, budget=None)
     shown = capsys.readouterr().out
-    assert "| dataset | repeats × folds | majority | WL | WL-OA | rwk |" in shown
+    assert re.search(r"\| dataset \| repeats × folds \| majority \| WL +\| WL-OA +\| rwk +\|", shown)
     assert "* HGK-WL: needs node attributes or labels" in shown
     assert "rwk − WL-OA" in shown
     assert shown.count("**") == 8  # both are ahead, in both tables

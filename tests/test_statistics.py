@@ -15,16 +15,12 @@ from rwk.experiment.statistics import (
     complete_part,
     corrected_t_test,
     critical_difference,
-    mean_scores,
-    pairwise_tests,
 )
+from score_records import score_of
 
 
 def score(method: str, seed: int, fold: int, value: float, dataset: str = "MUTAG", folds: str = "f") -> Score:
-    return Score(
-        dataset=dataset, method=method, seed=seed, fold=fold, score=value, n_correct=0, n_train=90, n_test=10,
-        majority=0.5, chosen={}, inner_score=None, seconds=0.0, protocol={"folds": folds}, versions={},
-    )  # fmt: skip
+    return score_of(dataset, method, value, seed=seed, fold=fold, protocol={"folds": folds})
 
 
 def test_corrected_t_by_hand() -> None:
@@ -79,7 +75,6 @@ def test_records_are_paired_by_fold() -> None:
     records += [score("A", 1, 0, 0.0), score("B", 9, 9, 1.0, dataset="PTC_MR"), score("B", 1, 0, 1.0, folds="others")]
     found = compare_methods(records, "MUTAG", "A", "B")
     assert found == corrected_t_test(values[0], values[1], n_train=90, n_test=10)
-    assert pairwise_tests(records, "MUTAG", ["A", "B"]) == {("A", "B"): found}
     with pytest.raises(ValueError, match="share 0 folds of MUTAG"):
         compare_methods(records, "MUTAG", "A", "C")
 
@@ -122,12 +117,9 @@ def test_ranks_need_every_score() -> None:
         average_ranks({"d1": {"a": 1.0, "b": 2.0}})
 
 
-def test_means_from_records_and_their_complete_part() -> None:
-    records = [score("A", 0, 0, 0.5), score("A", 0, 1, 0.7), score("B", 0, 0, 0.9), score("A", 0, 0, 1.0, "PTC_MR")]
-    means = mean_scores(records)
-    assert means == {"MUTAG": {"A": pytest.approx(0.6), "B": 0.9}, "PTC_MR": {"A": 1.0}}
-    assert complete_part(means) == {"MUTAG": {"A": pytest.approx(0.6)}, "PTC_MR": {"A": 1.0}}
-    assert mean_scores(records, datasets=["PTC_MR"], methods=["B"]) == {}
+def test_methods_that_every_dataset_has_are_kept() -> None:
+    assert complete_part({"d1": {"a": 0.6, "b": 0.9}, "d2": {"a": 1.0}}) == {"d1": {"a": 0.6}, "d2": {"a": 1.0}}
+    assert complete_part({}) == {}
 
 
 def test_the_picture_shows_every_method_and_takes_axes() -> None:

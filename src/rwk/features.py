@@ -42,21 +42,21 @@ def wl_colours(graphs: GraphSet, rounds: int, *, edge_labels: bool = False) -> C
     >>> [len(set(row.tolist())) for row in colours]
     [1, 2]
     """
-    tail, head, edge = _both_directions(graphs)
+    tail, head, edge = both_directions(graphs)
     n_nodes = int(graphs.node_offsets[-1])
     if graphs.node_labels is not None:
-        colour = _mix(graphs.node_labels.astype(np.int64).view(np.uint64))
+        colour = mix(graphs.node_labels.astype(np.int64).view(np.uint64))
     else:
-        colour = _mix(np.bincount(head, minlength=n_nodes).astype(np.uint64) + DEGREE_SALT)
+        colour = mix(np.bincount(head, minlength=n_nodes).astype(np.uint64) + DEGREE_SALT)
     marks: Any = np.uint64(0)
     if edge_labels and graphs.edge_labels is not None:
-        marks = _mix(graphs.edge_labels.astype(np.int64).view(np.uint64) + EDGE_SALT)[edge]
+        marks = mix(graphs.edge_labels.astype(np.int64).view(np.uint64) + EDGE_SALT)[edge]
     colours = [colour]
     for _ in range(rounds):
         # a sum of mixed values does not depend on the order of the neighbours
         neighbours = np.zeros(n_nodes, np.uint64)
-        np.add.at(neighbours, head, _mix((colour[tail] ^ marks) + NEIGHBOUR_SALT))
-        colour = _mix(_mix(colour) + neighbours)
+        np.add.at(neighbours, head, mix((colour[tail] ^ marks) + NEIGHBOUR_SALT))
+        colour = mix(mix(colour) + neighbours)
         colours.append(colour)
     return np.stack(colours)
 
@@ -67,7 +67,7 @@ def label_signals(colours: Colours) -> tuple[Any, Colours]:
 
     rounds, n_nodes = colours.shape
     salts = (np.arange(rounds, dtype=np.uint64) + np.uint64(1)) * ROUND_SALT
-    keys, columns = np.unique(_mix(colours ^ salts[:, None]), return_inverse=True)
+    keys, columns = np.unique(mix(colours ^ salts[:, None]), return_inverse=True)
     columns = columns.reshape(rounds, n_nodes)
     rows = np.tile(np.arange(n_nodes), rounds)
     one_hot = csr_array((np.ones(rounds * n_nodes), (rows, columns.ravel())), shape=(n_nodes, len(keys)))
@@ -99,7 +99,7 @@ def with_local_variation(signals: Signals, laplacian: Any, lambda_max: FloatArra
         dense, sparse = laplacian @ dense, laplacian @ sparse
     dense_variation = np.abs(signals.dense - dense * inverse[:, None])
     sparse_variation = abs(csr_array(signals.sparse - sparse * inverse[:, None]))
-    keys = np.concatenate([signals.keys, _mix(signals.keys + VARIATION_SALT)])
+    keys = np.concatenate([signals.keys, mix(signals.keys + VARIATION_SALT)])
     order = np.argsort(keys, kind="stable")
     both = csr_array(hstack([signals.sparse, sparse_variation], format="csc")[:, order])
     both.sort_indices()
@@ -110,7 +110,7 @@ def block_adjacency(graphs: GraphSet) -> Any:
     """The weighted adjacency matrices of all graphs as one block-diagonal sparse matrix."""
     from scipy.sparse import csr_array
 
-    tail, head, edge = _both_directions(graphs)
+    tail, head, edge = both_directions(graphs)
     weights = np.ones(len(graphs.edges)) if graphs.edge_weights is None else graphs.edge_weights
     n_nodes = int(graphs.node_offsets[-1])
     matrix = csr_array((weights[edge], (head, tail)), shape=(n_nodes, n_nodes))
@@ -134,7 +134,7 @@ def block_laplacian(adjacency: Any, *, normalized: bool = True) -> Any:
     return laplacian
 
 
-def _both_directions(graphs: GraphSet) -> tuple[IntArray, IntArray, IntArray]:
+def both_directions(graphs: GraphSet) -> tuple[IntArray, IntArray, IntArray]:
     """(from, to, number of the edge) for both directions of every edge, in packed node numbers."""
     ends = graphs.edges + np.repeat(graphs.node_offsets[:-1], graphs.n_edges)[:, None]
     edge = np.arange(len(ends))
@@ -145,7 +145,7 @@ def _both_directions(graphs: GraphSet) -> tuple[IntArray, IntArray, IntArray]:
     )
 
 
-def _mix(values: Any) -> Colours:
+def mix(values: Any) -> Colours:
     """The finaliser of splitmix64: every input bit reaches every output bit; wraps around on purpose."""
     x = np.asarray(values, np.uint64) + NEIGHBOUR_SALT
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -79,6 +79,14 @@ class Options:
     solve_only: bool = False
     budget: float | None = None
 
+    def __post_init__(self) -> None:
+        for name, least in (("repeats", 1), ("first_seed", 0), ("jobs", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise ValueError(f"{name}={value} is outside its range: it must be {least} or more")
+        if self.budget is not None and not self.budget > 0:
+            raise ValueError(f"budget={self.budget} is outside its range: it must be positive, in seconds")
+
 
 def reproduce(
     what: str,

@@ -79,6 +79,9 @@ def score_baseline(forms: Mapping[str, GraphSet], name: str, folds: Folds, place
         "progress": place.progress,
     }
     if estimator.kind == "classifier":
+        # what a network is depends on numbers that its name leaves out
+        given = {key: value for key, value in estimator.get_params().items() if key not in ("random_state", "device")}
+        common["about"]["parameters"] = given
         return nested_cv(_Network(estimator, graphs, targets), targets, **common)
     if "n_jobs" in estimator.get_params():
         estimator.set_params(n_jobs=place.n_jobs)

@@ -6,7 +6,7 @@
                  HGK-SP) · hopper (GHK): inner products of histograms
                  returns (RetGK) · tangent (GNTK): sums over pairs of nodes
                  wasserstein (WWL) · fused (FGW): a transport problem for each pair of graphs
-    tools        histograms · nodes · pairs (which threads solve which pairs) · emd (exact transport)
+    tools        histograms · nodes · paths · pairs (which threads solve which pairs) · emd (exact transport) · ranges
     neural       PATCHY-SAN, DGCNN, CapsGNN, GIN: classifiers; `networks` holds their layers and needs torch,
                  `learner` how they learn, `fields` the receptive fields of PATCHY-SAN
 

@@ -17,6 +17,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
 from rwk.baselines.histograms import Histograms, inner, square_norms
+from rwk.baselines.ranges import RANGES, Range, check_parameters
 from rwk.convert import as_graphs
 from rwk.graphs import FloatArray, GraphError, GraphSet
 
@@ -37,6 +38,7 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
     accepts: ClassVar[tuple[str, ...]]
     grid: ClassVar[Mapping[str, Sequence[Any]]]
     extra: ClassVar[str] = ""  # a library it can't do without
+    ranges: ClassVar[Mapping[str, Range]] = RANGES  # what parameters may be
 
     @classmethod
     def applies(cls, graphs: GraphSet) -> bool:
@@ -49,6 +51,11 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
         if not cls.applies(graphs):
             needed = " or ".join(cls.accepts)
             raise NotApplicable(f"{cls.title} does not apply to {graphs.name}: it needs node {needed}, and has none")
+
+    def _checked(self, X: Any) -> GraphSet:
+        """The graphs to fit, once the parameters are known to be in their ranges."""
+        check_parameters(self.get_params(deep=False), self.ranges)
+        return self._graphs(X)
 
     def _graphs(self, X: Any) -> GraphSet:
         graphs = as_graphs(X)
@@ -63,7 +70,7 @@ class GraphKernel(TransformerMixin, Baseline):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Represent the graphs and keep what new graphs are compared with; y is ignored."""
-        graphs = self._graphs(X)
+        graphs = self._checked(X)
         self._learn(graphs)
         self.fitted_ = self._represent(graphs)
         self.n_graphs_ = len(graphs)

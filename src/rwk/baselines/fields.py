@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from rwk.baselines.paths import neighbour_lists, search_from
 from rwk.features import wl_colours
 from rwk.graphs import GraphSet, IntArray
 from rwk.transport.compiling import compiled_loosely
@@ -28,9 +29,7 @@ def receptive_fields(graphs: GraphSet, n_fields: int, k: int) -> IntArray:
     colours = wl_colours(graphs, ROUNDS)[-1]
     fields = np.full((len(graphs), n_fields * k), -1, np.int64)
     for i, graph in enumerate(graphs):
-        adjacency = graph.adjacency()
-        adjacency.sort_indices()
-        first, neighbours = adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int64)
+        first, neighbours = neighbour_lists(graph)
         mine = colours[graphs.node_offsets[i] : graphs.node_offsets[i + 1]]
         values = () if graph.node_attributes is None else tuple(graph.node_attributes.T)
         order = np.lexsort((*values, mine, -_betweenness(first, neighbours).round(ROUNDING)))
@@ -45,20 +44,8 @@ def _betweenness(first: Any, neighbours: Any) -> Any:
     total = np.zeros(n)
     depth, ways, queue, passed = np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64), np.empty(n)
     for source in range(n):
-        depth[:] = -1
         passed[:] = 0.0
-        depth[source], ways[source], queue[0], reached = 0, 1.0, source, 1
-        k = 0
-        while k < reached:
-            v = queue[k]
-            k += 1
-            for at in range(first[v], first[v + 1]):
-                w = neighbours[at]
-                if depth[w] < 0:
-                    depth[w], ways[w], queue[reached] = depth[v] + 1, 0.0, w
-                    reached += 1
-                if depth[w] == depth[v] + 1:
-                    ways[w] += ways[v]
+        reached = search_from(source, first, neighbours, depth, ways, queue)
         for k in range(reached - 1, 0, -1):
             w = queue[k]
             for at in range(first[w], first[w + 1]):

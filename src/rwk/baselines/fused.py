@@ -80,8 +80,6 @@ class FGW(DiscrepancyKernel):
     def _learn(self, graphs: GraphSet) -> None:
         if self.structure not in STRUCTURES:
             raise ValueError(f"structure={self.structure!r} is not known: it must be one of {STRUCTURES}")
-        if not 0.0 <= self.alpha <= 1.0:
-            raise ValueError(f"alpha={self.alpha} is outside its range: it must be between 0 and 1")
         lengths = graphs.edge_attributes is not None and graphs.edge_attributes.shape[1] == 1
         best = "edge-distance" if lengths else "shortest-path"
         self.structure_ = best if self.structure == "auto" else self.structure

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rwk.baselines.base import HistogramKernel
-from rwk.baselines.histograms import Histograms, Keys, histograms, joined, mix, owners
+from rwk.baselines.histograms import Histograms, Keys, histograms, joined, owners
 from rwk.baselines.nodes import hop_distances, learn_vectors
-from rwk.features import wl_colours
+from rwk.features import mix, wl_colours
 from rwk.graphs import FloatArray, GraphSet, IntArray
 
 _REFERENCE = (

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.features import _mix
+from rwk.features import mix
 from rwk.graphs import FloatArray, GraphSet, IntArray
 
 Keys = NDArray[np.uint64]
@@ -22,15 +22,6 @@ PAIR_SALT: Final = np.uint64(0x2545F4914F6CDD1D)
 # a column present in more than this share of all pairs of graphs is multiplied densely
 DENSE_SHARE: Final = 1 / 32
 DENSE_COLUMNS: Final = 1024
-
-
-def mix(values: Any) -> Keys:
-    """Hash 64-bit keys, or small whole numbers, so that every bit counts; equal in, equal out.
-
-    >>> bool(mix(np.uint64([3]))[0] == mix(np.arange(5))[3])
-    True
-    """
-    return _mix(values)
 
 
 class Histograms(NamedTuple):

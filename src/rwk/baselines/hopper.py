@@ -16,8 +16,10 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 
 from rwk.baselines.base import GraphKernel, cosine, kept, setting_name
-from rwk.baselines.histograms import PAIR_SALT, Histograms, histograms, inner, mix, square_norms
+from rwk.baselines.histograms import PAIR_SALT, Histograms, histograms, inner, square_norms
 from rwk.baselines.nodes import Standard, check_same_data, labels_or_degrees, standard_of
+from rwk.baselines.paths import neighbour_lists, search_from
+from rwk.features import mix
 from rwk.graphs import FloatArray, Graph, GraphSet, IntArray
 from rwk.transport.compiling import compiled_loosely
 
@@ -109,9 +111,7 @@ def path_counts(graph: Graph) -> FloatArray:
     >>> path_counts(Graph(2, np.array([[0, 1]]))).tolist()  # itself; first and last of a path of one edge
     [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
     """
-    adjacency = graph.adjacency()
-    adjacency.sort_indices()
-    return np.asarray(_path_counts(adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int64)))
+    return np.asarray(_path_counts(*neighbour_lists(graph)))
 
 
 @compiled_loosely
@@ -122,19 +122,7 @@ def _path_counts(first: Any, neighbours: Any) -> Any:
     counts = np.zeros((n, n * (n + 1) // 2 if n < 64 else 2080))
     longest = 0
     for source in range(n):
-        depth[:] = -1
-        depth[source], ways[source], queue[0], reached = 0, 1.0, source, 1
-        k = 0
-        while k < reached:
-            v = queue[k]
-            k += 1
-            for at in range(first[v], first[v + 1]):
-                w = neighbours[at]
-                if depth[w] < 0:
-                    depth[w], ways[w], queue[reached] = depth[v] + 1, 0.0, w
-                    reached += 1
-                if depth[w] == depth[v] + 1:
-                    ways[w] += ways[v]
+        reached = search_from(source, first, neighbours, depth, ways, queue)
         deepest = depth[queue[reached - 1]]
         longest = max(longest, deepest)
         places = (deepest + 1) * (deepest + 2) // 2

@@ -45,7 +45,8 @@ class NeuralClassifier(GraphClassifier):
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Train on graphs and their classes."""
         training, batches = _networks(self.title)
-        graphs = self._graphs(X)
+        graphs = self._checked(X)
+        batches.check_device(self.device)
         self.classes_, codes = encode_classes(y)
         if len(codes) != len(graphs):
             raise ValueError(f"{len(codes)} classes were given for {len(graphs)} graphs; give one for each")
@@ -65,7 +66,8 @@ class NeuralClassifier(GraphClassifier):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each graph."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        best = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities of the classes, shape (graphs, classes)."""
@@ -113,8 +115,14 @@ class NeuralClassifier(GraphClassifier):
         n_aside = int(np.ceil(self.validation * len(codes)))
         if not n_aside:
             return np.arange(len(codes)), np.empty(0, np.int64)
-        n_classes = len(self.classes_)
-        splitter = StratifiedShuffleSplit(1, test_size=max(n_aside, n_classes), random_state=self.random_state)
+        counts = np.bincount(codes)
+        n_aside = max(n_aside, len(counts))
+        if counts.min() < 2:
+            name = self.classes_[int(counts.argmin())]
+            raise ValueError(f"class {name} has a single member, which can't be set aside; use validation=0")
+        if len(codes) - n_aside < len(counts):
+            raise ValueError(f"validation={self.validation} leaves too few of {len(codes)} graphs; set fewer aside")
+        splitter = StratifiedShuffleSplit(1, test_size=n_aside, random_state=self.random_state)
         learn, aside = next(splitter.split(codes, codes))
         return learn.astype(np.int64), aside.astype(np.int64)
 

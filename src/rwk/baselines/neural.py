@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rwk.baselines.learner import NeuralClassifier
+from rwk.baselines.ranges import COUNT, POSITIVE, RANGES, Range
 from rwk.graphs import GraphSet, IntArray
 
 
@@ -26,6 +27,7 @@ class GIN(NeuralClassifier):
         "K. Xu, W. Hu, J. Leskovec, S. Jegelka. How powerful are graph neural networks? ICLR 2019."
     )
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {"hidden": (32, 64)}
+    ranges: ClassVar[Mapping[str, Range]] = {**RANGES, "hidden": COUNT._replace(or_none=True)}
     halve_every: ClassVar[int] = 50
 
     def __init__(
@@ -37,7 +39,7 @@ class GIN(NeuralClassifier):
         learning_rate: float = 0.01,
         batch_size: int = 32,
         epochs: int = 200,
-        patience: int = 50,
+        patience: int = 30,
         validation: float = 0.1,
         random_state: int = 0,
         device: str = "cpu",
@@ -73,6 +75,7 @@ class DGCNN(NeuralClassifier):
         "AAAI 2018."
     )
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {"learning_rate": (1e-4, 1e-3)}
+    ranges: ClassVar[Mapping[str, Range]] = {**RANGES, "learning_rate": POSITIVE._replace(or_none=True)}
 
     def __init__(
         self,
@@ -83,7 +86,7 @@ class DGCNN(NeuralClassifier):
         learning_rate: float | None = None,
         batch_size: int = 32,
         epochs: int = 200,
-        patience: int = 50,
+        patience: int = 30,
         validation: float = 0.1,
         random_state: int = 0,
         device: str = "cpu",
@@ -166,12 +169,13 @@ class CapsGNN(NeuralClassifier):
 
     title: ClassVar[str] = "CapsGNN"
     reference: ClassVar[str] = "Z. Xinyi, L. Chen. Capsule graph neural network. ICLR 2019."
-    grid: ClassVar[Mapping[str, Sequence[Any]]] = {"hidden": (8, 16)}
+    grid: ClassVar[Mapping[str, Sequence[Any]]] = {}
+    ranges: ClassVar[Mapping[str, Range]] = {**RANGES, "rounds": COUNT}
 
     def __init__(
         self,
         *,
-        hidden: int | None = None,
+        hidden: int = 8,
         layers: int = 5,
         channels: int = 2,
         graph_capsules: int = 16,
@@ -179,7 +183,7 @@ class CapsGNN(NeuralClassifier):
         learning_rate: float = 1e-3,
         batch_size: int = 32,
         epochs: int = 200,
-        patience: int = 50,
+        patience: int = 30,
         validation: float = 0.1,
         random_state: int = 0,
         device: str = "cpu",
@@ -203,7 +207,7 @@ class CapsGNN(NeuralClassifier):
         return CapsGNNNetwork(
             width,
             n_classes,
-            hidden=self.chosen_["hidden"],
+            hidden=self.hidden,
             shape=(self.layers, self.channels),
             graph_capsules=self.graph_capsules,
             rounds=self.rounds,

@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from rwk.baselines.base import RoundsKernel
-from rwk.baselines.histograms import Histograms, histograms, mix, owners
-from rwk.features import Colours, wl_colours
+from rwk.baselines.histograms import Histograms, histograms, owners
+from rwk.features import Colours, mix, wl_colours
 from rwk.graphs import FloatArray, GraphSet, IntArray
 from rwk.transport.compiling import compiled_loosely
 

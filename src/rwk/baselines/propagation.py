@@ -12,9 +12,10 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from rwk.baselines.base import RoundsKernel
-from rwk.baselines.histograms import PAIR_SALT, Histograms, Keys, histograms, mix, owners
+from rwk.baselines.histograms import PAIR_SALT, Histograms, Keys, histograms, owners
 from rwk.baselines.nodes import check_same_data, labels_or_degrees, one_hot
-from rwk.features import block_adjacency
+from rwk.baselines.ranges import POSITIVE, RANGES, Range
+from rwk.features import block_adjacency, mix
 from rwk.graphs import FloatArray, GraphError, GraphSet, IntArray
 
 LABEL_WIDTH: Final = 0.01
@@ -43,6 +44,7 @@ class PK(RoundsKernel):
     )
     accepts: ClassVar[tuple[str, ...]] = ("attributes", "labels", "structure")
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {"rounds": tuple(range(11)), "normalize": (True, False)}
+    ranges: ClassVar[Mapping[str, Range]] = {**RANGES, "width": POSITIVE._replace(or_none=True)}
 
     def __init__(
         self,

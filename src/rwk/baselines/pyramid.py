@@ -14,9 +14,9 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from rwk.baselines.base import RoundsKernel
-from rwk.baselines.histograms import PAIR_SALT, Histograms, joined, mix, owners, unary
+from rwk.baselines.histograms import PAIR_SALT, Histograms, joined, owners, unary
 from rwk.baselines.nodes import dense_adjacency
-from rwk.features import Colours, wl_colours
+from rwk.features import Colours, mix, wl_colours
 from rwk.graphs import FloatArray, Graph, GraphSet
 
 SAME_EIGENVALUE: Final = 1e-8

@@ -60,7 +60,7 @@ class RetGK(GraphKernel):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Describe the nodes and learn the medians; y is ignored."""
-        graphs = self._graphs(X)
+        graphs = self._checked(X)
         returns = all_returns(graphs, self.steps)
         chosen = _sample(len(returns), self.random_state)
         self.with_labels_ = graphs.node_labels is not None

@@ -85,9 +85,12 @@ def save_folds(folds: Folds, path: str | os.PathLike[str]) -> None:
 
 def load_folds(path: str | os.PathLike[str]) -> Folds:
     """Load folds stored by `save_folds`."""
-    content = json.loads(Path(path).read_text())
-    test_fold = {int(seed): np.asarray(at, np.int64) for seed, at in content["test_fold"].items()}
-    return Folds(content["n_splits"], test_fold, content["classes"])
+    try:
+        content = json.loads(Path(path).read_text())
+        test_fold = {int(seed): np.asarray(at, np.int64) for seed, at in content["test_fold"].items()}
+        return Folds(content["n_splits"], test_fold, content["classes"])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path} is no file of folds; remove it, or make it again with save_folds") from error
 
 
 def stored_folds(
@@ -97,8 +100,10 @@ def stored_folds(
     known = make_folds(targets, n_splits, seeds=())
     if Path(path).exists():
         stored = load_folds(path)
-        if (stored.n_splits, stored.classes) != (known.n_splits, known.classes):
-            raise ValueError(f"{path} holds {stored.n_splits} folds made for other targets, or another number of folds")
+        if stored.classes != known.classes:
+            raise ValueError(f"{path} holds folds made for other targets; use another folder")
+        if stored.n_splits != n_splits:
+            raise ValueError(f"{path} holds {stored.n_splits} folds a repeat, not {n_splits}; use another folder")
         known = stored
     missing = [seed for seed in seeds if seed not in known.test_fold]
     if missing:

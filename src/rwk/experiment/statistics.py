@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -144,21 +143,6 @@ def critical_difference(n_methods: int, n_datasets: int, *, alpha: float = 0.05)
     return q * math.sqrt(n_methods * (n_methods + 1) / (6.0 * n_datasets))
 
 
-def mean_scores(
-    scores: Iterable[Score], *, datasets: Sequence[str] | None = None, methods: Sequence[str] | None = None
-) -> dict[str, dict[str, float]]:
-    """Mean accuracies by dataset and method from records, as `average_ranks` takes them.
-
-    >>> mean_scores([])
-    {}
-    """
-    found: dict[str, dict[str, list[float]]] = {}
-    for score in scores:
-        if (datasets is None or score.dataset in datasets) and (methods is None or score.method in methods):
-            found.setdefault(score.dataset, {}).setdefault(score.method, []).append(score.score)
-    return {dataset: {name: float(np.mean(of)) for name, of in row.items()} for dataset, row in found.items()}
-
-
 def complete_part(scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
     """The methods that every dataset has; datasets must share at least two.
 
@@ -167,9 +151,3 @@ def complete_part(scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[s
     """
     shared = set.intersection(*(set(row) for row in scores.values())) if scores else set()
     return {dataset: {name: row[name] for name in row if name in shared} for dataset, row in scores.items()}
-
-
-def pairwise_tests(scores: Iterable[Score], dataset: str, methods: Sequence[str]) -> dict[tuple[str, str], PairedTest]:
-    """The corrected t-test of every two methods on a dataset, from records."""
-    known: list[Any] = list(scores)
-    return {(a, b): compare_methods(known, dataset, a, b) for a, b in combinations(methods, 2)}

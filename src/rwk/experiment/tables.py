@@ -93,12 +93,12 @@ def markdown_table(scores: Iterable[Score], *, highlight: str = "") -> str:
 
     >>> print(markdown_table([]))
     | dataset | repeats × folds | majority |
-    |---|---|---|
+    |---------|-----------------|----------|
     """
     groups = experiments(scores)
     methods = list(dict.fromkeys(group.method for group in groups))
     head = ["dataset", "repeats × folds", "majority", *methods]
-    lines = [_row(head), "|" + "---|" * len(head)]
+    rows = []
     for dataset in dict.fromkeys(group.dataset for group in groups):
         row = {group.method: group for group in groups if group.dataset == dataset}
         # methods are run on the same folds; where one is not finished yet, the row says so
@@ -107,8 +107,8 @@ def markdown_table(scores: Iterable[Score], *, highlight: str = "") -> str:
         least = row[highlight].mean if highlight in row else float("inf")
         shown = {name: bold(accuracy(group)) if group.mean > least else accuracy(group) for name, group in row.items()}
         cells = [shown.get(method, "") for method in methods]
-        lines.append(_row([dataset, ", ".join(runs), f"{100 * first.majority:.1f}", *cells]))
-    return "\n".join(lines)
+        rows.append([dataset, ", ".join(runs), f"{100 * first.majority:.1f}", *cells])
+    return markdown(head, rows)
 
 
 def bold(text: str) -> str:
@@ -130,7 +130,3 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     widths = [max(len(row[i]) for row in [list(head), *rows]) for i in range(len(head))]
     lines = ["| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |" for row in [head, *rows]]
     return "\n".join([lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:]])
-
-
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from rwk.features import _both_directions as both_directions
+from rwk.features import both_directions
 from rwk.graphs import GraphSet, IntArray
 
 
@@ -21,6 +21,11 @@ class Batch(NamedTuple):
     owner: Any  # (V,) graph of each node
     n_graphs: int
     fields: Any  # (graphs, places) nodes of the receptive fields, −1 for none; None where no network asks
+
+    @property
+    def degrees(self) -> Any:
+        """Number of neighbours of each node, as floats."""
+        return torch.bincount(self.heads, minlength=len(self.x)).to(self.x.dtype)
 
     @property
     def sizes(self) -> Any:
@@ -65,6 +70,34 @@ def graph_tensors(graphs: GraphSet, x: NDArray[Any], fields: IntArray | None, de
     return GraphTensors(bare, torch.from_numpy(np.asarray(x, np.float32)).to(device), fields)
 
 
+def check_device(name: str) -> None:
+    """Raise unless torch has this device."""
+    try:
+        torch.zeros(1, device=name)
+    except (RuntimeError, AssertionError, NotImplementedError):
+        raise ValueError(f"device={name!r} is not there; use 'cpu', or 'cuda' where torch finds a GPU") from None
+
+
 def sum_over(values: Any, index: Any, count: int) -> Any:
     """Rows of `values` added up by index, shape (count, ...)."""
     return torch.zeros((count, *values.shape[1:]), dtype=values.dtype, device=values.device).index_add(0, index, values)
+
+
+def sum_over_neighbours(x: Any, batch: Batch) -> Any:
+    """For every node the rows of x of its neighbours added up, shape (V, d)."""
+    return _NeighbourSum.apply(x, batch.tails, batch.heads)
+
+
+class _NeighbourSum(torch.autograd.Function):  # type: ignore[misc]
+    """A x; an edge stands in both directions, so the gradient is A times the gradient, with no scattered writes."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, tails: Any, heads: Any) -> Any:
+        ctx.save_for_backward(tails, heads)
+        return torch.zeros_like(x).index_add_(0, heads, x.index_select(0, tails))
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> tuple[Any, None, None]:
+        tails, heads = ctx.saved_tensors
+        (gradient,) = gradients
+        return torch.zeros_like(gradient).index_add_(0, heads, gradient.index_select(0, tails)), None, None

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from rwk.baselines.networks.batches import Batch, sum_over
+from rwk.baselines.networks.batches import Batch, sum_over, sum_over_neighbours
 
 PRESENT, ABSENT, ABSENT_WEIGHT, RECONSTRUCTION_WEIGHT = 0.9, 0.1, 0.5, 0.1
 
@@ -21,24 +21,25 @@ def squash(capsules: Any) -> Any:
     return capsules * (squares / (1.0 + squares) / torch.sqrt(squares + 1e-9))
 
 
-def route(children: Any, weights: Any, present: Any, rounds: int) -> Any:
-    """Dynamic routing of child capsules (graphs, nodes, channels, i) into parent capsules (graphs, parents, j).
+def route(children: Any, weights: Any, rounds: int) -> Any:
+    """Dynamic routing of child capsules (graphs, channels, nodes, i) into parent capsules (graphs, parents, j).
 
-    A child of channel c votes for parent p with its product by `weights[c, p]` (i, j). Each round a child shares itself
-    out among the parents, by softmax over agreements so far; a parent is the squashed sum of the votes it gets, and
-    agreement grows by the product of vote and parent. Weights are applied to sums of children, never to each child.
-    `present` (graphs, nodes) is 0 where a graph has fewer nodes.
+    A child of channel c votes for parent p with its product by `weights[p, c]` (i, j). Each round a child shares itself
+    out among the parents, by softmax over agreements so far, at first evenly; a parent is the squashed sum of the votes
+    it gets, and agreement grows by the product of vote and parent. Weights are applied to sums of children, never to
+    each child. Where a graph has fewer nodes, children are zeros.
     """
-    agreement = children.new_zeros((*children.shape[:3], weights.shape[1]))
-    parents = children.new_zeros(0)
-    for step in range(rounds):
-        shares = agreement.softmax(dim=3) * present[:, :, None, None]
-        given = torch.einsum("gnci,gncp->gcpi", children, shares)
-        parents = squash(torch.einsum("gcpi,cpij->gpj", given, weights))
-        if step < rounds - 1:
-            wanted = torch.einsum("cpij,gpj->gcpi", weights, parents)
-            agreement = agreement + torch.einsum("gnci,gcpi->gncp", children, wanted)
-    return parents
+    n_parents, channels, width, _ = weights.shape
+    joined = weights.flatten(1, 2)  # (parents, channels · i, j)
+    given = children.sum(dim=2).flatten(1).expand(n_parents, -1, -1) / n_parents  # (parents, graphs, channels · i)
+    parents = squash(given @ joined)
+    agreement: Any = 0.0
+    for _ in range(rounds - 1):
+        wanted = (parents @ joined.mT).reshape(n_parents, -1, channels, width).permute(1, 2, 3, 0)
+        agreement = agreement + children @ wanted  # (graphs, channels, nodes, parents)
+        given = (agreement.softmax(dim=3).mT @ children).permute(2, 0, 1, 3).flatten(2)
+        parents = squash(given @ joined)
+    return parents.transpose(0, 1)
 
 
 class CapsGNNNetwork(nn.Module):  # type: ignore[misc]
@@ -56,8 +57,8 @@ class CapsGNNNetwork(nn.Module):  # type: ignore[misc]
         self.attention = nn.Sequential(
             nn.Linear(children * hidden, children * hidden // 4), nn.Tanh(), nn.Linear(children * hidden // 4, children)
         )
-        self.to_graph = nn.Parameter(torch.empty(children, graph_capsules, hidden, hidden))
-        self.to_class = nn.Parameter(torch.empty(graph_capsules, n_classes, hidden, hidden))
+        self.to_graph = nn.Parameter(torch.empty(graph_capsules, children, hidden, hidden))
+        self.to_class = nn.Parameter(torch.empty(n_classes, graph_capsules, hidden, hidden))
         for weights in (self.to_graph, self.to_class):
             nn.init.normal_(weights, std=hidden**-0.5)
         self.decoder = nn.Sequential(
@@ -74,18 +75,16 @@ class CapsGNNNetwork(nn.Module):  # type: ignore[misc]
         totals = sum_over(weights, batch.owner, batch.n_graphs)
         sizes = batch.sizes
         # large graphs would saturate the squash: sums of n capsules are divided by sqrt(n)
-        nodes = nodes * (weights / totals[batch.owner] * sizes[batch.owner].sqrt()[:, None])[..., None]
+        nodes = nodes * (weights * (sizes.sqrt()[:, None] / totals)[batch.owner])[..., None]
+        widest = int(sizes.max())
         place = torch.arange(len(nodes), device=nodes.device) - (sizes.cumsum(0) - sizes)[batch.owner]
-        shape = (batch.n_graphs, int(sizes.max()))
-        padded = nodes.new_zeros((*shape, *nodes.shape[1:])).index_put((batch.owner, place), nodes)
-        present = nodes.new_zeros(shape)
-        present[batch.owner, place] = 1.0
-        graph = route(padded, self.to_graph, present, self.rounds)  # (graphs, graph capsules, hidden)
-        return route(graph[:, None], self.to_class, present[:, :1], self.rounds)
+        padded = sum_over(nodes.flatten(1), batch.owner * widest + place, batch.n_graphs * widest)
+        padded = padded.reshape(batch.n_graphs, widest, *nodes.shape[1:]).transpose(1, 2).contiguous()
+        graph = route(padded, self.to_graph, self.rounds)  # (graphs, graph capsules, hidden)
+        return route(graph[:, :, None], self.to_class, self.rounds)
 
-    def loss(self, batch: Batch, classes: Any) -> Any:
+    def loss(self, capsules: Any, batch: Batch, classes: Any) -> Any:
         """Margin loss of the class capsules' lengths, and how well the true one tells what nodes there are."""
-        capsules = self(batch)
         lengths = torch.sqrt((capsules**2).sum(dim=-1) + 1e-9)
         true = nn.functional.one_hot(classes, lengths.shape[1]).to(lengths.dtype)
         missed = (PRESENT - lengths).clamp(min=0.0) ** 2
@@ -95,18 +94,17 @@ class CapsGNNNetwork(nn.Module):  # type: ignore[misc]
         means = sum_over(batch.x, batch.owner, batch.n_graphs) / batch.sizes[:, None]
         return margin + RECONSTRUCTION_WEIGHT * nn.functional.mse_loss(told, means)
 
-    def probabilities(self, batch: Batch) -> Any:
+    def probabilities(self, capsules: Any) -> Any:
         """Lengths of the class capsules, over their sum."""
-        lengths = torch.sqrt((self(batch) ** 2).sum(dim=-1) + 1e-9)
+        lengths = torch.sqrt((capsules**2).sum(dim=-1) + 1e-9)
         return lengths / lengths.sum(dim=1, keepdim=True)
 
     def _node_capsules(self, batch: Batch) -> Any:
         """tanh of D̃^-1/2 (A + I) D̃^-1/2 x W of every layer, cut into channels."""
-        ones = torch.ones(len(batch.heads), dtype=batch.x.dtype, device=batch.x.device)
-        root = torch.rsqrt(1.0 + sum_over(ones, batch.heads, len(batch.x)))[:, None]
+        root = torch.rsqrt(1.0 + batch.degrees)[:, None]
         x, parts = batch.x, []
         for linear in self.convolutions:
             x = linear(x) * root
-            x = (root * (x + sum_over(x[batch.tails], batch.heads, len(x)))).tanh()
+            x = (root * (x + sum_over_neighbours(x, batch))).tanh()
             parts.append(x.reshape(len(x), self.channels, self.hidden))
         return torch.cat(parts, dim=1)

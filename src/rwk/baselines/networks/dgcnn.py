@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from rwk.baselines.networks.batches import Batch, sum_over
+from rwk.baselines.networks.batches import Batch, sum_over_neighbours
 from rwk.baselines.networks.softmax import SoftmaxNetwork
 
 
@@ -21,9 +21,7 @@ class DGCNNLayer(nn.Module):  # type: ignore[misc]
 
     def forward(self, x: Any, batch: Batch) -> Any:
         x = self.linear(x)
-        ones = torch.ones(len(batch.heads), dtype=x.dtype, device=x.device)
-        degrees = 1.0 + sum_over(ones, batch.heads, len(x))
-        return ((x + sum_over(x[batch.tails], batch.heads, len(x))) / degrees[:, None]).tanh()
+        return ((x + sum_over_neighbours(x, batch)) / (1.0 + batch.degrees)[:, None]).tanh()
 
 
 def sort_pool(x: Any, batch: Batch, k: int) -> Any:
@@ -50,8 +48,8 @@ class DGCNNNetwork(SoftmaxNetwork):
         widths = [width_in, hidden, hidden, hidden, 1]
         self.convolutions = nn.ModuleList(DGCNNLayer(a, b) for a, b in pairwise(widths))
         self.k = max(k, 10)  # so that the second convolution has five places to look at
-        channels = sum(widths[1:])
-        self.first = nn.Conv1d(1, 16, kernel_size=channels, stride=channels)
+        # the convolution along all channels of one node, a node at a time
+        self.first = nn.Linear(sum(widths[1:]), 16)
         self.second = nn.Conv1d(16, 32, kernel_size=5)
         dense = 32 * (self.k // 2 - 4)
         self.head = nn.Sequential(nn.Linear(dense, 128), nn.ReLU(), nn.Dropout(dropout), nn.Linear(128, n_classes))
@@ -62,6 +60,6 @@ class DGCNNNetwork(SoftmaxNetwork):
             x = convolution(x, batch)
             parts.append(x)
         pooled = sort_pool(torch.cat(parts, dim=1), batch, self.k)
-        text = self.first(pooled.reshape(batch.n_graphs, 1, -1)).relu()  # (graphs, 16, k)
+        text = self.first(pooled).relu().transpose(1, 2)  # (graphs, 16, k)
         text = self.second(nn.functional.max_pool1d(text, 2)).relu()
         return self.head(text.flatten(1))

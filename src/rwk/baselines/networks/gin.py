@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import nn
 
-from rwk.baselines.networks.batches import Batch, sum_over
+from rwk.baselines.networks.batches import Batch, sum_over, sum_over_neighbours
 from rwk.baselines.networks.softmax import SoftmaxNetwork
 
 
@@ -18,7 +18,7 @@ class GINLayer(nn.Module):  # type: ignore[misc]
         self.mlp = nn.Sequential(nn.Linear(width_in, width), nn.BatchNorm1d(width), nn.ReLU(), nn.Linear(width, width))
 
     def forward(self, x: Any, batch: Batch) -> Any:
-        return self.mlp(x + sum_over(x[batch.tails], batch.heads, len(x)))
+        return self.mlp(x + sum_over_neighbours(x, batch))
 
 
 class GINNetwork(SoftmaxNetwork):

@@ -16,8 +16,8 @@ class PatchySanNetwork(SoftmaxNetwork):
 
     def __init__(self, width_in: int, n_classes: int, *, n_fields: int, k: int, dropout: float) -> None:
         super().__init__()
-        self.k = k
-        self.first = nn.Conv1d(width_in, 16, kernel_size=k, stride=k)
+        # the convolution along the nodes of one field, a field at a time
+        self.first = nn.Linear(k * width_in, 16)
         reach = min(10, n_fields)
         self.second = nn.Conv1d(16, 8, kernel_size=reach)
         dense = 8 * (n_fields - reach + 1)
@@ -26,5 +26,5 @@ class PatchySanNetwork(SoftmaxNetwork):
     def forward(self, batch: Batch) -> Any:
         empty = batch.x.new_zeros((1, batch.x.shape[1]))
         places = torch.cat([batch.x, empty])[batch.fields]  # −1 is the row of zeros; (graphs, fields · k, d)
-        read = self.first(places.transpose(1, 2)).relu()  # (graphs, 16, fields)
+        read = self.first(places.reshape(batch.n_graphs, -1, self.first.in_features)).relu().transpose(1, 2)
         return self.head(self.second(read).relu().flatten(1))

@@ -12,10 +12,10 @@ from rwk.baselines.networks.batches import Batch
 class SoftmaxNetwork(nn.Module):  # type: ignore[misc]
     """A network whose forward pass gives logits, trained by cross-entropy."""
 
-    def loss(self, batch: Batch, classes: Any) -> Any:
+    def loss(self, logits: Any, batch: Batch, classes: Any) -> Any:
         """Mean cross-entropy of a batch."""
-        return nn.functional.cross_entropy(self(batch), classes)
+        return nn.functional.cross_entropy(logits, classes)
 
-    def probabilities(self, batch: Batch) -> Any:
+    def probabilities(self, logits: Any) -> Any:
         """Probabilities of the classes."""
-        return self(batch).softmax(dim=1)
+        return logits.softmax(dim=1)

@@ -58,7 +58,8 @@ def train(
             network.train()
             for chosen in batches_of(shuffle.permutation(learn), options.batch_size):
                 optimizer.zero_grad()
-                network.loss(graphs.batch(chosen), classes[torch.from_numpy(chosen)]).backward()
+                batch = graphs.batch(chosen)
+                network.loss(network(batch), batch, classes[torch.from_numpy(chosen)]).backward()
                 optimizer.step()
             schedule.step()
             if not len(validate):
@@ -81,7 +82,7 @@ def class_scores(network: Any, graphs: GraphTensors) -> FloatArray:
     rows = []
     with torch.no_grad(), one_thread():
         for chosen in batches_of(np.arange(len(graphs.graphs)), GRAPHS_PER_PREDICTION):
-            rows.append(network.probabilities(graphs.batch(chosen)).cpu().numpy())
+            rows.append(network.probabilities(network(graphs.batch(chosen))).cpu().numpy())
     return np.concatenate(rows).astype(np.float64)
 
 
@@ -109,8 +110,9 @@ def batches_of(order: IntArray, size: int) -> list[IntArray]:
 
 
 def _optimizer(network: Any, options: TrainingOptions) -> tuple[Any, Any]:
-    kinds = {"adam": torch.optim.Adam, "rmsprop": torch.optim.RMSprop}
-    optimizer = kinds[options.optimizer](network.parameters(), lr=options.learning_rate, foreach=True)
+    kinds = {"adam": (torch.optim.Adam, {"fused": True}), "rmsprop": (torch.optim.RMSprop, {"foreach": True})}
+    kind, fast = kinds[options.optimizer]
+    optimizer = kind(network.parameters(), lr=options.learning_rate, **fast)
     every, factor = (options.halve_every, 0.5) if options.halve_every else (1, 1.0)
     return optimizer, torch.optim.lr_scheduler.StepLR(optimizer, step_size=every, gamma=factor)
 
@@ -122,6 +124,7 @@ def _validated(network: Any, graphs: GraphTensors, classes: Any, chosen: IntArra
     with torch.no_grad():
         for part in batches_of(chosen, GRAPHS_PER_PREDICTION):
             batch, wanted = graphs.batch(part), classes[torch.from_numpy(part)]
-            right += int((network.probabilities(batch).argmax(dim=1) == wanted).sum())
-            loss += float(network.loss(batch, wanted)) * len(part)
+            output = network(batch)
+            right += int((network.probabilities(output).argmax(dim=1) == wanted).sum())
+            loss += float(network.loss(output, batch, wanted)) * len(part)
     return right / len(chosen), loss / len(chosen)

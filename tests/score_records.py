@@ -1,0 +1,36 @@
+"""Records of experiments that no experiment made, for the tests of what is done with records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rwk.experiment import Score
+
+
+def score_of(
+    dataset: str, method: str, value: float, *, seed: int = 0, fold: int = 0, protocol: Mapping[str, Any] | None = None
+) -> Score:
+    """A record of one fold: ten graphs tested, ninety learned from."""
+    return Score(
+        dataset=dataset,
+        method=method,
+        seed=seed,
+        fold=fold,
+        score=value,
+        n_correct=round(10 * value),
+        n_train=90,
+        n_test=10,
+        majority=0.5,
+        chosen={"setting": "one"},
+        inner_score=None,
+        seconds=1.0,
+        protocol=protocol or {},
+        versions={},
+    )
+
+
+def repeat_of(dataset: str, method: str, values: Sequence[float], *, seed: int = 0, **protocol: Any) -> list[Score]:
+    """Records of one repeat with these scores, a fold each; all are of the same folds unless `protocol` says else."""
+    whole = {"n_splits": len(values), "folds": "f", **protocol}
+    return [score_of(dataset, method, value, seed=seed, fold=fold, protocol=whole) for fold, value in enumerate(values)]
