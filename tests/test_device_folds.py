@@ -55,3 +55,40 @@ def test_treatments_need_no_spectrum(treatment: str) -> None:
         wanted = treat(kernel, treatment)
         np.testing.assert_allclose(found.kernels[number].numpy(), wanted.kernel, atol=1e-8)
         np.testing.assert_allclose(found.map_rows(number, torch.tensor(rows)).numpy(), wanted.map_rows(rows), atol=1e-8)
+
+
+def test_out_of_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rwk.experiment import device as module
+    from rwk.transport.problem import BackendError
+
+    sizes = []
+
+    class Small(module.DeviceRun):
+        def __init__(self) -> None: ...
+
+        def search(self, tasks: Any) -> Any:
+            sizes.append(len(tasks))
+            if len(tasks) > room:
+                raise torch.cuda.OutOfMemoryError("full")
+            return [f"choice {task}" for task in tasks]
+
+        def fit(self, tasks: Any, choices: Any) -> Any:
+            return tasks
+
+    room = 2
+    assert Small()([1, 2, 3, 4, 5]) == [(f"choice {task}", task) for task in (1, 2, 3, 4, 5)]  # type: ignore[list-item, comparison-overlap]
+    assert sizes == [5, 2, 3, 1, 2]
+    room = 0
+    with pytest.raises(BackendError, match="too large for the memory of this device"):
+        Small()([1])  # type: ignore[list-item]
+
+
+def test_folds_without_kernels_say_so_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rwk.experiment import nested_cv
+    from rwk.transport.problem import BackendError
+
+    monkeypatch.setenv("RWK_GPU_DEVICE", "cpu")
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+    apart = np.abs(np.subtract.outer(np.arange(20.0), np.arange(20.0)))
+    with pytest.raises(BackendError, match="need Triton"):
+        nested_cv({"line": apart}, np.arange(20) >= 10, backend="gpu")

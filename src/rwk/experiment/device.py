@@ -29,7 +29,8 @@ from rwk.experiment.search import (
 from rwk.graphs import FloatArray, IntArray
 from rwk.machines import pairs_of, winners
 from rwk.smo_gpu import Paths, machine_paths
-from rwk.transport.gpu.device import announce_compiling, chunk_bytes, open_device
+from rwk.transport.gpu.device import announce_compiling, chunk_bytes, open_kernel_device
+from rwk.transport.problem import BackendError
 from rwk.treatment import diagonal_scale
 from rwk.treatment_gpu import treat_many
 
@@ -41,7 +42,7 @@ class DeviceRun:
 
     def __init__(self, matrices: Matrices) -> None:
         self.matrices = matrices
-        self.device = open_device()
+        self.device = open_kernel_device()
         self.named = {
             name: torch.as_tensor(np.ascontiguousarray(matrix), device=self.device)
             for name, matrix in matrices.named.items()
@@ -49,19 +50,33 @@ class DeviceRun:
 
     def batches(self, tasks: Sequence[Task]) -> Iterator[list[Task]]:
         """Tasks of one size of training fold, as many together as the device's memory holds."""
+        grid = self.matrices.grid
         n_kernels = len(self.matrices.settings) * len(self.matrices.etas)
         by_size: dict[int, list[Task]] = {}
         for task in tasks:
             by_size.setdefault(len(task.train), []).append(task)
         for n, group in by_size.items():
-            bytes_of_one = 4 * n * n * n_kernels
+            pairs = len(pairs_of(int(group[0].codes.max()) + 1))
+            machines = n_kernels * pairs * grid.n_inner * grid.inner_repeats
+            bytes_of_one = 4 * n * n * n_kernels + 16 * n * machines * len(grid.C)
             count = max(1, chunk_bytes(self.device) // bytes_of_one - 2 * ALIVE)
             yield from (group[first : first + count] for first in range(0, len(group), count))
 
     def __call__(self, tasks: Sequence[Task]) -> list[tuple[Choice, IntArray]]:
-        """What each task chose, and the classes it predicts for its test fold; training folds are of one size."""
-        choices = self.search(tasks)
-        return list(zip(choices, self.fit(tasks, choices), strict=True))
+        """What each task chose, and the classes it predicts for its test fold; training folds are of one size.
+
+        Out of memory halves the batch and goes on.
+        """
+        try:
+            choices = self.search(tasks)
+            return list(zip(choices, self.fit(tasks, choices), strict=True))
+        except torch.cuda.OutOfMemoryError:
+            if len(tasks) == 1:
+                message = "one fold's kernels are too large for the memory of this device; use backend='cpu'"
+                raise BackendError(message) from None
+        torch.cuda.empty_cache()
+        half = len(tasks) // 2
+        return self(tasks[:half]) + self(tasks[half:])
 
     def search(self, tasks: Sequence[Task]) -> list[Choice]:
         """`search.search` of every task."""

@@ -230,6 +230,9 @@ def _outcomes(run: _Prepared, tasks: list[Task], n_jobs: int, backend: str) -> I
         return
     runner = run.runner()
     if backend == "gpu" and isinstance(runner, _MatrixRun):
+        from rwk.transport.gpu.device import open_kernel_device
+
+        open_kernel_device()  # or one sentence on what is missing, before it is imported
         from rwk.experiment.device import DeviceRun
 
         on_device = DeviceRun(runner.matrices)

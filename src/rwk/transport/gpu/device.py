@@ -50,6 +50,16 @@ def kernels_usable(device: Any) -> bool:
     return bool(device.type == "cuda" or os.environ.get("TRITON_INTERPRET") == "1")
 
 
+def open_kernel_device() -> Any:
+    """The device, where Triton's kernels run on it; else a `BackendError`."""
+    device = open_device()
+    if not kernels_usable(device):
+        raise BackendError(
+            "folds on the GPU need Triton; install it with: pip install 'rwk[gpu]', or use backend='cpu'"
+        )
+    return device
+
+
 def chunk_bytes(device: Any) -> int:
     """Bytes that the matrices of one chunk of pairs may take."""
     if device.type != "cuda":
