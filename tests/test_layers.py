@@ -112,7 +112,7 @@ def test_reports_see_records_and_no_solver() -> None:
 
 
 def test_cpu_and_gpu_never_see_each_other() -> None:
-    cpu = [ROOT / "transport" / name for name in ("cpu.py", "sinkhorn.py", "costs.py", "threads.py")]
+    cpu = [ROOT / "transport" / name for name in ("cpu.py", "loading.py", "sinkhorn.py", "costs.py", "threads.py")]
     gpu = [path for path in (ROOT / "transport").rglob("*.py") if "gpu" in module_of(path)]
     for path in cpu:
         assert not any("gpu" in module for module in imports_of(path, anywhere=True)), path
