@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rwk.transport import costs
 from rwk.transport.chunks import plan_chunks
 from rwk.transport.compiling import compiled
-from rwk.transport.lanes import body, stage, steps
+from rwk.transport.lanes import body, entering, stage, steps
 from rwk.transport.lanes import sinkhorn as side_by_side
 from rwk.transport.problem import CostWeights, GraphMeasures, PairResults, ScgOptions
 from rwk.transport.threads import empty_lanes, is_small
@@ -80,7 +80,7 @@ def _groups(graphs: Any, pairs: Any, weights: Any, options: Any, like: Any, whic
             roll.n[lane] = graphs.offsets[a + 1] - graphs.offsets[a]
             roll.m[lane] = graphs.offsets[b + 1] - graphs.offsets[b]
             body.shrink(roll, extent, lane)
-            stage.enter(graphs, a, b, weights, lanes, extent, roll, lane)
+            entering.enter(graphs, a, b, weights, lanes, extent, roll, lane)
             roll.pair[lane] = first + lane
         n, m = int(extent[0]), int(extent[1])
         steps.gradient_lanes(lanes, roll, n, m, kl, rooms)
@@ -117,12 +117,12 @@ def step_shares(
     def microseconds(which: int, times: int) -> float:
         return _best(lambda: _groups(measures, pairs, weights, options, like, which, times), len(pairs))
 
-    entering = microseconds(-1, 0)
-    each = [(microseconds(which, many) - entering) / many for which in range(5)]
+    made_ready = microseconds(-1, 0)
+    each = [(microseconds(which, many) - made_ready) / many for which in range(5)]
     made = _best(lambda: _fixed_costs(measures, pairs, weights), len(pairs))
     return {
         "costs, once a pair": made,
-        "into its lane, once a pair": entering - made,
+        "into its lane, once a pair": made_ready - made,
         "products, an iteration": each[0],
         "Sinkhorn rounds, an iteration": each[1] - each[2],
         "exp and rounding, an iteration": each[2],

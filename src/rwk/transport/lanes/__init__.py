@@ -1,6 +1,7 @@
 """Small pairs side by side, one lane of a vector register each.
 
-stage.py      the matrices, and putting a pair into a lane (steps 1 and 2)
+stage.py      the matrices
+entering.py   putting a pair into a lane (steps 1 and 2)
 steps.py      steps 3 and 5 to 9
 sinkhorn.py   step 4
 products.py   products of small matrices

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from rwk.transport.compiling import compiled
+from rwk.transport.lanes.entering import enter
 from rwk.transport.lanes.sinkhorn import sinkhorn_lanes
-from rwk.transport.lanes.stage import Roll, Stage, empty_roll, empty_stage, enter
+from rwk.transport.lanes.stage import Roll, Stage, empty_roll, empty_stage
 from rwk.transport.lanes.steps import (
     curvature_lanes,
     direction_lanes,
