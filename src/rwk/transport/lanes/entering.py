@@ -54,7 +54,7 @@ def enter(graphs: Any, a: int, b: int, weights: Any, stage: Stage, extent: Any, 
     if weights.beta_local * weights.laplacian_target != 0.0:
         factors, offsets = graphs.factors, graphs.factor_offsets
         table = factors[offsets[a] : offsets[a + 1]].reshape((n, (offsets[a + 1] - offsets[a]) // n))
-        put_lane(stage.factor_mu, lane, table, extent[0], stage.factor_mu.shape[1])
+        _enter_factor(stage.factor_mu, stage.factor_mu_t, lane, table, extent[0])
         _multiply_twice(table, mu, left[2])
     for i in range(n):
         left[3, i] = 0.5 * weights.beta_local * weights.ridge * mu[i]
@@ -87,11 +87,8 @@ def _enter_target(graphs: Any, b: int, weights: Any, stage: Stage, extent: Any, 
     if weights.beta_local * weights.laplacian_source != 0.0:
         factors, offsets = graphs.factors, graphs.factor_offsets
         table = factors[offsets[b] : offsets[b + 1]].reshape((m, (offsets[b + 1] - offsets[b]) // m))
-        put_lane(stage.factor_nu, lane, table, extent[1], stage.factor_nu.shape[1])
+        _enter_factor(stage.factor_nu, stage.factor_nu_t, lane, table, extent[1])
         _multiply_twice(table, nu, kept[1])
-        for c in range(len(stage.factor_nu_t)):
-            for k in range(extent[1]):
-                stage.factor_nu_t[c, k, lane] = stage.factor_nu[k, c, lane]
     if weights.beta_local * weights.laplacian_target != 0.0:
         laplacian = graphs.laplacian_offsets, graphs.laplacian_columns, graphs.laplacian_values
         weight = weights.beta_local * weights.laplacian_target
@@ -125,6 +122,17 @@ def _enter_structure(
         moment[i], product[i] = 0.5 * half, scale * mean
         total = fma(moment[i], weights[i], total)
     return total
+
+
+@compiled
+def _enter_factor(out: Any, transposed: Any, lane: int, table: Any, extent: int) -> None:
+    """F and F^T of one lane, and zeros around them."""
+    n, r = table.shape
+    for i in range(extent):
+        for c in range(out.shape[1]):
+            entry = table[i, c] if i < n and c < r else 0.0
+            out[i, c, lane] = entry
+            transposed[c, i, lane] = entry
 
 
 @compiled

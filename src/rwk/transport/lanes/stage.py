@@ -28,6 +28,7 @@ class Stage(NamedTuple):
     structure_mu: Any  # -beta_global C_P (n, n)
     structure_nu: Any  # C_P (m, m)
     factor_mu: Any  # F (n, r)
+    factor_mu_t: Any  # F^T (r, n)
     factor_nu: Any  # F (m, s)
     factor_nu_t: Any  # F^T (s, m)
     laplacian_mu: Any  # weighted L (n, n)
@@ -79,6 +80,7 @@ def empty_stage(n: int, m: int, r: int, s: int, weights: Any, width: int, dtype:
         lane_matrix(whole_n, whole_n, width, dtype),
         lane_matrix(whole_m, whole_m, width, dtype),
         lane_matrix(n, r, width, dtype),
+        lane_matrix(r, n, width, dtype),
         lane_matrix(m, s, width, dtype),
         lane_matrix(s, m, width, dtype),
         lane_matrix(n if s else 0, n if s else 0, width, dtype),
@@ -121,7 +123,9 @@ def enlarge(stage: Stage, extent: Any, n: int, m: int) -> None:
         clear_border(matrix, old_n, old_n, n, n)
     for matrix in (stage.structure_nu, stage.laplacian_nu_t):
         clear_border(matrix, old_m, old_m, m, m)
-    clear_border(stage.factor_mu, old_n, stage.factor_mu.shape[1], n, stage.factor_mu.shape[1])
-    clear_border(stage.factor_nu, old_m, stage.factor_nu.shape[1], m, stage.factor_nu.shape[1])
-    clear_border(stage.factor_nu_t, stage.factor_nu_t.shape[0], old_m, stage.factor_nu_t.shape[0], m)
+    r, s = stage.factor_mu.shape[1], stage.factor_nu.shape[1]
+    clear_border(stage.factor_mu, old_n, r, n, r)
+    clear_border(stage.factor_mu_t, r, old_n, r, n)
+    clear_border(stage.factor_nu, old_m, s, m, s)
+    clear_border(stage.factor_nu_t, s, old_m, s, m)
     extent[0], extent[1] = n, m

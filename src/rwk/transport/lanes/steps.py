@@ -8,7 +8,7 @@ import numpy as np
 
 from rwk.transport.compiling import compiled
 from rwk.transport.cpu import ARMIJO, HALVINGS, LARGEST_STEP_WITH_KL, LEAST_MASS_32, LEAST_MASS_64
-from rwk.transport.lanes.products import add_product, add_transposed_product
+from rwk.transport.lanes.products import add_product
 from rwk.transport.lanes.stage import Roll, Stage, lane_matrix
 from rwk.transport.vectormath import log_of
 from rwk.transport.vectors import fma, larger, load, no_lanes, put, smaller, splat, store, wide
@@ -94,7 +94,7 @@ def quadratic_lanes(stage: Stage, n: int, m: int, ridge: float, rooms: Rooms, x:
     r = stage.factor_mu.shape[1]
     if r:
         _clear(rooms.narrow_target, r, m)
-        add_transposed_product(stage.factor_mu, x, rooms.narrow_target, r, n, m)
+        add_product(stage.factor_mu_t, x, rooms.narrow_target, r, n, m)
         _clear(rooms.smooth_target, r, m)
         add_product(rooms.narrow_target, stage.laplacian_nu_t, rooms.smooth_target, r, m, m)
         add_product(stage.factor_mu, rooms.smooth_target, out, n, r, m)
