@@ -135,6 +135,18 @@ def test_a_pair_is_the_same_alone_and_in_any_company(precision: str, entropy: fl
             assert_close(solution.value, together.values[p], 1e-12 if precision == "float64" else 1e-5)
 
 
+def test_a_second_try_leaves_nothing_of_the_first_in_the_history() -> None:
+    """A pair too wide for float32 is solved anew: what the first try wrote down is gone."""
+    measures, weights, options = random_measures(2, 1, entropy=0.01)
+    found, history = PairResults.empty(1), np.full((options.max_iter, 2), 7.0)
+    coupling = np.empty((1, *measures.sizes))
+    narrow = in_precision(measures, "float32")
+    assert not len(threads.solve_small(narrow, np.array([[0, 1]]), weights, options, found, coupling, history))
+    made = min(found.n_iter[0] + found.converged[0], options.max_iter)
+    assert np.isfinite(history[:made]).all()
+    assert np.isnan(history[made:]).all()
+
+
 def test_bodies_agree_on_either_side_of_the_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
     measures, weights, options = random_measures(12, 2)
     pairs = all_pairs(12)

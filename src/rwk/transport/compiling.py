@@ -10,14 +10,17 @@ Either releases the interpreter lock, and keeps machine code on disk.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
-from numba import njit
+import numpy as np
+from numba import njit, typeof
 
 SUMS_REORDERED: Final = {"reassoc", "contract", "arcp", "nsz"}
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+_called: set[Any] = set()  # solver bodies, and kinds of arguments, that this process has called
 
 
 def compiled(function: Function) -> Function:
@@ -30,13 +33,24 @@ def compiled_loosely(function: Function) -> Function:
     return cast(Function, njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS_REORDERED)(function))
 
 
-def is_cold(function: Callable[..., Any], precision: str) -> bool:
-    """Whether neither this process nor the disk has a function's code for solves in this precision."""
-    wide = precision != "float32"
-    if any(("float32" not in str(signature)) == wide for signature in getattr(function, "signatures", ())):
+def call_compiled(function: Callable[..., Any], measures: Any, *arguments: Any) -> Any:
+    """Call a solver body; say so first where neither this process nor the disk has it for arguments of these kinds."""
+    arrays = (argument for argument in arguments if isinstance(argument, np.ndarray))
+    kind = function, measures.structure.dtype, *(array.dtype for array in arrays)
+    if kind not in _called:
+        _called.add(kind)
+        if is_cold(function, measures, *arguments):
+            print("rwk: compiling, once (about half a minute)", file=sys.stderr, flush=True)
+    return function(measures, *arguments)
+
+
+def is_cold(function: Any, *arguments: Any) -> bool:
+    """Whether neither this process nor the disk has the machine code for arguments of these kinds."""
+    kinds = tuple(typeof(argument) for argument in arguments)
+    if kinds in function.signatures:
         return False
     try:
-        known = function._cache._cache_file._load_index()  # type: ignore[attr-defined]
+        known = function._cache._cache_file._load_index()
     except (AttributeError, OSError):  # another numba, or no disk cache
         return False
-    return not any(("float32" not in str(key[0])) == wide for key in known)
+    return not any(key[0] == kinds for key in known)
