@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.transport.chunks import in_threads
-from rwk.transport.compiling import compiled
+from rwk.transport.compiling import compiled, compiled_inside
 from rwk.transport.costs import feature_cost, neighbour_cost, padded
 from rwk.transport.problem import GraphMeasures
 
@@ -54,7 +54,7 @@ def _linear_bounds(graphs: Any, pairs: Any, beta_local: float, out: Any) -> None
         out[p] = max(_dual_value(table, mu, nu), _dual_value(np.ascontiguousarray(table.T), nu, mu))
 
 
-@compiled
+@compiled_inside
 def _dual_value(cost: Any, mu: Any, nu: Any) -> float:
     """<u, mu> + <v, nu> with u the row minima and v the column minima of what they leave; both are at least 0."""
     n, m = cost.shape

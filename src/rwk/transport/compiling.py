@@ -1,11 +1,13 @@
-"""The two compile policies.
+"""The compile policies.
 
 `compiled` is strict: sums keep the order in which they are written and no product is fused unless the code says so
 (`vectors.fma`), so the bits of a result do not depend on how the compiler felt, on whether the machine code was just
 made or read from disk, or on where arrays lie in memory. What must be fast is written with `vectors`.
-`compiled_loosely` lets the compiler reorder sums; it serves code whose last bits nobody compares.
+`compiled_inside` is the same for functions that compiled code alone calls: they have no door for Python's objects,
+which for records of many arrays would take longer to compile than the functions themselves. `compiled_loosely` lets the
+compiler reorder sums; it serves code whose last bits nobody compares.
 
-Either releases the interpreter lock, and keeps machine code on disk.
+All release the interpreter lock, and keep machine code on disk.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 from numba import njit, typeof
+from numba.extending import register_jitable
 
 SUMS_REORDERED: Final = {"reassoc", "contract", "arcp", "nsz"}
 
@@ -26,6 +29,12 @@ _called: set[Any] = set()  # solver bodies, and kinds of arguments, that this pr
 def compiled(function: Function) -> Function:
     """Compile on first use, strictly."""
     return cast(Function, njit(cache=True, nogil=True, error_model="numpy")(function))
+
+
+def compiled_inside(function: Function) -> Function:
+    """Compile strictly where compiled code calls it; for Python it stays what it was."""
+    made = register_jitable(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True)(function)
+    return cast(Function, made)
 
 
 def compiled_loosely(function: Function) -> Function:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rwk.transport.compiling import compiled
+from rwk.transport.compiling import compiled_inside
 from rwk.transport.reductions import total_of
 from rwk.transport.vectormath import log_of
 from rwk.transport.vectors import WIDTH_64, absolute, fma, larger, load, mismatch, root, splat, store, where_larger
@@ -22,13 +22,13 @@ ROUNDING: Final = 1e-13
 SMALLEST_DEGREE: Final = 1e-300
 
 
-@compiled
+@compiled_inside
 def padded(m: int) -> int:
     """The length of a row of m entries in whole vectors."""
     return (m + WIDTH_64 - 1) // WIDTH_64 * WIDTH_64
 
 
-@compiled
+@compiled_inside
 def fixed_cost(graphs: Any, a: int, b: int, weights: Any, moment_mu: Any, moment_nu: Any, out: Any) -> None:
     """The part of the gradient that gamma does not change: M + 2 beta_global c + kl (1 - log prior)."""
     n, length = out.shape
@@ -57,7 +57,7 @@ def fixed_cost(graphs: Any, a: int, b: int, weights: Any, moment_mu: Any, moment
             store(flat, p, fma(twice, moment + load(moments, k), load(flat, p)))
 
 
-@compiled
+@compiled_inside
 def feature_cost(graphs: Any, a: int, b: int, out: Any) -> None:
     """C_V: Euclidean distance of feature vectors, and the share of Weisfeiler-Lehman rounds that differ."""
     i0, k0 = graphs.offsets[a], graphs.offsets[b]
@@ -86,7 +86,7 @@ def feature_cost(graphs: Any, a: int, b: int, out: Any) -> None:
                     store(flat, p, load(flat, p) + mismatch(colours, k, colour, one_round))
 
 
-@compiled
+@compiled_inside
 def neighbour_cost(graphs: Any, a: int, b: int, out: Any) -> None:
     """C_N: distance of structure embeddings, Euclidean or Hamming on signs."""
     i0, k0 = graphs.offsets[a], graphs.offsets[b]
@@ -108,7 +108,7 @@ def neighbour_cost(graphs: Any, a: int, b: int, out: Any) -> None:
         store(flat, p, scale * root(load(flat, p)))
 
 
-@compiled
+@compiled_inside
 def log_degree_prior(graphs: Any, a: int, b: int, out: Any) -> None:
     """log gamma': likeness of degrees, floored, as a joint distribution."""
     i0, k0 = graphs.offsets[a], graphs.offsets[b]
@@ -139,7 +139,7 @@ def log_degree_prior(graphs: Any, a: int, b: int, out: Any) -> None:
             store(flat, k, same if first[i] < i else log_of(same) - log_total)
 
 
-@compiled
+@compiled_inside
 def _first_equal(values: Any, begin: int, i: int) -> int:
     """The first j <= i with values[begin + j] == values[begin + i]: degrees repeat, and so do rows made of them."""
     for j in range(i):
@@ -148,7 +148,7 @@ def _first_equal(values: Any, begin: int, i: int) -> int:
     return i
 
 
-@compiled
+@compiled_inside
 def _squared_distances(rows: Any, i0: int, k0: int, m: int, out: Any) -> None:
     """Squared Euclidean distances of two runs of rows; the target's columns are made contiguous."""
     n, length = out.shape
@@ -174,7 +174,7 @@ def _squared_distances(rows: Any, i0: int, k0: int, m: int, out: Any) -> None:
         i += 2
 
 
-@compiled
+@compiled_inside
 def _add_sparse_squared_distances(columns: Any, spans: Any, norms: Any, i0: int, k0: int, m: int, out: Any) -> None:
     """Adds |x|^2 + |y|^2 - 2 <x, y> over sparse columns, found by merging two sorted lists of keys."""
     keys, offsets, rows, values = columns

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rwk.transport.compiling import compiled
+from rwk.transport.compiling import compiled, compiled_inside
 from rwk.transport.loading import Pair, load_pair
 from rwk.transport.reductions import inner
 from rwk.transport.sinkhorn import sinkhorn_plan
@@ -37,7 +37,7 @@ LEAST_MASS_64: Final = 1e-300  # inside the logarithm
 LEAST_MASS_32: Final = 1e-37
 
 
-@compiled
+@compiled_inside
 def _laplacian_times(graphs: Any, first: int, narrow: Any, out: Any) -> None:
     """out = L narrow, with the sparse rows of one graph's L."""
     for i in range(narrow.shape[0]):
@@ -49,7 +49,7 @@ def _laplacian_times(graphs: Any, first: int, narrow: Any, out: Any) -> None:
                 out[i, c] = fma(value, narrow[j, c], out[i, c])
 
 
-@compiled
+@compiled_inside
 def _narrow(x: Any, factor: Any) -> tuple[Any, Any]:
     """The product x F, and room for L times it."""
     n, r = x.shape[0], factor.shape[1]
@@ -88,7 +88,7 @@ def quadratic_map(graphs: Any, pair: Pair, weights: Any, x: Any, out: Any) -> No
     add_multiple(out, ridge, x, out)
 
 
-@compiled
+@compiled_inside
 def add_multiple(x: Any, factor: float, y: Any, out: Any) -> None:
     """out = x + factor y."""
     flat_x, flat_y, flat_out = x.ravel(), y.ravel(), out.ravel()
@@ -186,14 +186,13 @@ def terms_at(graphs: Any, pair: Pair, weights: Any, gamma: Any, divergence: floa
     return total
 
 
-@compiled
-def terms_of(graphs: Any, a: int, b: int, weights: Any, gamma: Any, terms: Any) -> None:
+def terms_of(graphs: Any, a: int, b: int, weights: Any, gamma: Any) -> Any:
     """The terms of H at any coupling, in the precision of the matrices."""
-    pair = load_pair(graphs, a, b, weights)
-    divergence = 0.0
+    pair, terms, divergence = load_pair(graphs, a, b, weights), np.zeros(7), 0.0
     if weights.beta_global * weights.degree_weight != 0.0:
         divergence = logarithms(gamma, pair.log_prior, np.empty_like(gamma))
     terms_at(graphs, pair, weights, gamma, divergence, terms)
+    return terms
 
 
 @compiled

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rwk.transport.compiling import compiled
+from rwk.transport.compiling import compiled, compiled_inside
 from rwk.transport.costs import feature_cost, log_degree_prior, neighbour_cost, padded
 
 
@@ -37,19 +37,21 @@ def load_pair(graphs: Any, a: int, b: int, weights: Any) -> Pair:
     n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
     real = graphs.structure.dtype.type
     mu, nu = np.empty(n, graphs.structure.dtype), np.empty(m, graphs.structure.dtype)
-    mu[:] = graphs.weights[i0 : i0 + n]
-    nu[:] = graphs.weights[k0 : k0 + m]
+    for i in range(n):
+        mu[i] = graphs.weights[i0 + i]
+    for k in range(m):
+        nu[k] = graphs.weights[k0 + k]
     table = np.empty((n, padded(m)))
-    neighbour, log_prior = np.zeros((n, m)), np.zeros((n, m))
+    feature, neighbour, log_prior = np.zeros((n, m)), np.zeros((n, m)), np.zeros((n, m))
     feature_cost(graphs, a, b, table)
-    feature = table[:, :m].copy()
+    _copy(table, feature)
     if weights.beta_local != 0.0:
         neighbour_cost(graphs, a, b, table)
-        neighbour[:] = table[:, :m]
+        _copy(table, neighbour)
     kl = weights.beta_global * weights.degree_weight
     if kl != 0.0:
         log_degree_prior(graphs, a, b, table)
-        log_prior[:] = table[:, :m]
+        _copy(table, log_prior)
     structure_mu = graphs.structure[graphs.structure_offsets[a] : graphs.structure_offsets[a + 1]].reshape((n, n))
     structure_nu = graphs.structure[graphs.structure_offsets[b] : graphs.structure_offsets[b + 1]].reshape((m, m))
     moment_mu, moment_nu = np.zeros(n), np.zeros(m)
@@ -74,7 +76,15 @@ def load_pair(graphs: Any, a: int, b: int, weights: Any) -> Pair:
     )  # fmt: skip
 
 
-@compiled
+@compiled_inside
+def _copy(table: Any, out: Any) -> None:
+    """The columns of a padded table that mean something."""
+    for i in range(out.shape[0]):
+        for k in range(out.shape[1]):
+            out[i, k] = table[i, k]
+
+
+@compiled_inside
 def _stacked(structure_mu: Any, factor_mu: Any, factor_nu: Any, weights: Any) -> tuple[Any, Any]:
     """The two sides of Q with their constant blocks in place; a block whose weight is 0 has no columns."""
     n, m = len(structure_mu), len(factor_nu)
@@ -99,7 +109,7 @@ def _stacked(structure_mu: Any, factor_mu: Any, factor_nu: Any, weights: Any) ->
     return left, right
 
 
-@compiled
+@compiled_inside
 def _half_second_moment(structure: Any, weights: Any, out: Any) -> float:
     """out = C^2 w / 2; returns <out, w>."""
     total = 0.0

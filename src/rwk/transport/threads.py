@@ -74,7 +74,7 @@ def run_pair(
             results, couplings = PairResults.empty(1), np.empty((1, measures.sizes[a], measures.sizes[b]))
             if not len(solve_small(measures, pairs, weights, options, results, couplings, history)):
                 gamma = couplings[0].astype(measures.structure.dtype)
-                cpu.terms_of(measures, a, b, weights, gamma, terms)
+                terms = cpu.terms_of(measures, a, b, weights, gamma)
                 _, n_iter, gap, converged = (of_one[0] for of_one in results)
                 return make_solution(gamma, terms, n_iter=n_iter, gap=gap, converged=converged, history=history)
             history[:] = np.nan

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rwk.transport.compiling import compiled
+from rwk.transport.compiling import compiled, compiled_inside
 from rwk.transport.lanes.entering import enter
 from rwk.transport.lanes.sinkhorn import sinkhorn_lanes
 from rwk.transport.lanes.stage import Roll, Stage, empty_roll, empty_stage
@@ -29,7 +29,7 @@ from rwk.transport.lanes.steps import (
 from rwk.transport.sinkhorn import PLAIN_SPREAD_32, PLAIN_SPREAD_64
 
 
-@compiled
+@compiled_inside
 def stage_for(graphs: Any, pairs: Any, weights: Any, width: int, dtype: Any) -> Stage:
     """A stage that has room for any of these pairs."""
     n, m, r, s = 1, 1, 1, 1
@@ -112,7 +112,7 @@ def solve_side_by_side(
         shrink(roll, extent, -1)
 
 
-@compiled
+@compiled_inside
 def shrink(roll: Roll, extent: Any, entering: int) -> None:
     """Use no more of the stage than the pairs in it, and the one about to enter, need."""
     n, m = 1, 1
@@ -122,7 +122,7 @@ def shrink(roll: Roll, extent: Any, entering: int) -> None:
     extent[0], extent[1] = min(extent[0], n), min(extent[1], m)
 
 
-@compiled
+@compiled_inside
 def _leave(stage: Stage, roll: Roll, kl: float, lane: int, results: Any, hard: Any, couplings: Any) -> None:
     """Write down the result of a lane."""
     values, n_iter, gaps, converged = results

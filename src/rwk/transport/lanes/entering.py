@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from rwk.transport.compiling import compiled
+from rwk.transport.compiling import compiled_inside
 from rwk.transport.costs import fixed_cost, padded
 from rwk.transport.lanes.stage import Roll, Stage, enlarge
 from rwk.transport.vectormath import log_of
 from rwk.transport.vectors import fma
 
 
-@compiled
+@compiled_inside
 def put_lane(matrix: Any, lane: int, values: Any, rows: int, columns: int) -> None:
     """One lane of a matrix: values, and zeros up to rows x columns."""
     n, m = values.shape
@@ -27,7 +27,7 @@ def put_lane(matrix: Any, lane: int, values: Any, rows: int, columns: int) -> No
             matrix[i, k, lane] = 0.0
 
 
-@compiled
+@compiled_inside
 def enter(graphs: Any, a: int, b: int, weights: Any, stage: Stage, extent: Any, roll: Roll, lane: int) -> None:
     """Steps 1 and 2: put graphs a (source) and b (target) into a lane, with gamma = mu nu^T and Q(gamma)."""
     i0, k0 = graphs.offsets[a], graphs.offsets[b]
@@ -69,7 +69,7 @@ def enter(graphs: Any, a: int, b: int, weights: Any, stage: Stage, extent: Any, 
     roll.converged[lane], roll.hard[lane] = False, False
 
 
-@compiled
+@compiled_inside
 def _enter_target(graphs: Any, b: int, weights: Any, stage: Stage, extent: Any, roll: Roll, lane: int, nu: Any) -> None:
     """What a lane needs to know of its target alone; a next pair with the same target finds it there."""
     m, k0 = len(nu), graphs.offsets[b]
@@ -97,14 +97,14 @@ def _enter_target(graphs: Any, b: int, weights: Any, stage: Stage, extent: Any, 
         kept[3, k] = nu[k]
 
 
-@compiled
+@compiled_inside
 def _pad_square(matrix: Any, lane: int, n: int, extent: int) -> None:
     for i in range(extent):
         for j in range(n if i < n else 0, extent):
             matrix[i, j, lane] = 0.0
 
 
-@compiled
+@compiled_inside
 def _enter_structure(
     structure: Any, begin: int, scale: float, out: Any, lane: int, weights: Any, moment: Any, product: Any
 ) -> float:
@@ -124,7 +124,7 @@ def _enter_structure(
     return total
 
 
-@compiled
+@compiled_inside
 def _enter_factor(out: Any, transposed: Any, lane: int, table: Any, extent: int) -> None:
     """F and F^T of one lane, and zeros around them."""
     n, r = table.shape
@@ -135,7 +135,7 @@ def _enter_factor(out: Any, transposed: Any, lane: int, table: Any, extent: int)
             transposed[c, i, lane] = entry
 
 
-@compiled
+@compiled_inside
 def _multiply_twice(table: Any, weights: Any, product: Any) -> None:
     """product = F F^T w."""
     narrow = np.zeros(table.shape[1])
@@ -149,7 +149,7 @@ def _multiply_twice(table: Any, weights: Any, product: Any) -> None:
         product[i] = total
 
 
-@compiled
+@compiled_inside
 def _enter_laplacian(
     laplacian: Any,
     first: int,
@@ -178,7 +178,7 @@ def _enter_laplacian(
         product[i] = total
 
 
-@compiled
+@compiled_inside
 def _enter_image(image: Any, lane: int, left: Any, right: Any, extent: Any) -> None:
     n, m = left.shape[1], right.shape[1]
     for i in range(extent[0]):
@@ -192,7 +192,7 @@ def _enter_image(image: Any, lane: int, left: Any, right: Any, extent: Any) -> N
             image[i, k, lane] = entry
 
 
-@compiled
+@compiled_inside
 def _logarithms(weights: Any, out: Any) -> float:
     """out = log w; returns <w, log w>. Weights of nodes are mostly equal, so one logarithm serves many."""
     total = 0.0
@@ -202,7 +202,7 @@ def _logarithms(weights: Any, out: Any) -> float:
     return total
 
 
-@compiled
+@compiled_inside
 def _enter_coupling(gamma: Any, logs: Any, lane: int, mu: Any, nu: Any, extent: Any) -> float:
     """gamma = mu nu^T and its logarithms; returns <gamma, log gamma>."""
     n, m = len(mu), len(nu)

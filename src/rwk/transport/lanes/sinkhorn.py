@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from rwk.transport.compiling import compiled
+from rwk.transport.compiling import compiled_inside
 from rwk.transport.lanes.stage import Stage, lane_matrix
 from rwk.transport.sinkhorn import TINY_32, TINY_64
 from rwk.transport.vectormath import exp_of
 from rwk.transport.vectors import fma, larger, load, smaller, splat, store
 
 
-@compiled
+@compiled_inside
 def sinkhorn_lanes(stage: Stage, n: int, m: int, g: Any, low: Any, lam: float, rounds: int, plan: Any) -> None:
     """Fill `plan` with the couplings that `rounds` rounds find for cost g, whose least entries are `low`."""
     width = g.shape[2]
@@ -35,7 +35,7 @@ def sinkhorn_lanes(stage: Stage, n: int, m: int, g: Any, low: Any, lam: float, r
     _round_to_marginals(stage, n, m, plan, u, v, sums)
 
 
-@compiled
+@compiled_inside
 def _one_round(stage: Stage, n: int, m: int, kernel: Any, u: Any, v: Any, sums: Any) -> None:
     tiny = splat(kernel, TINY_32 if kernel.itemsize == 4 else TINY_64)
     zero = splat(kernel, 0.0)
@@ -86,7 +86,7 @@ def _one_round(stage: Stage, n: int, m: int, kernel: Any, u: Any, v: Any, sums: 
         i += 1
 
 
-@compiled
+@compiled_inside
 def _round_to_marginals(stage: Stage, n: int, m: int, kernel: Any, u: Any, v: Any, sums: Any) -> None:
     """Overwrite K by diag(u) K diag(v) with exact marginals.
 

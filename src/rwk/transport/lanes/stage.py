@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rwk.transport.compiling import compiled
+from rwk.transport.compiling import compiled_inside
 from rwk.transport.vectors import REGISTER_BYTES, splat, store
 
 
@@ -54,7 +54,7 @@ class Roll(NamedTuple):
     objective: Any  # H
 
 
-@compiled
+@compiled_inside
 def lane_matrix(rows: int, columns: int, width: int, dtype: Any) -> Any:
     """Room for rows x columns vectors, each inside one line of the cache."""
     count = rows * columns * width
@@ -63,7 +63,7 @@ def lane_matrix(rows: int, columns: int, width: int, dtype: Any) -> Any:
     return memory[skip : skip + count].reshape((rows, columns, width))
 
 
-@compiled
+@compiled_inside
 def empty_stage(n: int, m: int, r: int, s: int, weights: Any, width: int, dtype: Any) -> Stage:
     """A stage for pairs of up to n and m nodes, whose factors have up to r and s columns."""
     r = r if weights.beta_local * weights.laplacian_target != 0.0 else 0
@@ -88,7 +88,7 @@ def empty_stage(n: int, m: int, r: int, s: int, weights: Any, width: int, dtype:
     )
 
 
-@compiled
+@compiled_inside
 def empty_roll(width: int, m: int) -> Roll:
     """Lanes without pairs, whose targets will have up to m nodes."""
     nobody, zeros, never = np.full(width, -1), np.zeros(width), np.zeros(width, np.bool_)
@@ -99,7 +99,7 @@ def empty_roll(width: int, m: int) -> Roll:
     )  # fmt: skip
 
 
-@compiled
+@compiled_inside
 def clear_border(matrix: Any, rows: int, columns: int, new_rows: int, new_columns: int) -> None:
     """Zeros outside of rows x columns and inside of new_rows x new_columns."""
     zero = splat(matrix, 0.0)
@@ -108,7 +108,7 @@ def clear_border(matrix: Any, rows: int, columns: int, new_rows: int, new_column
             store(matrix, (i, k), zero)
 
 
-@compiled
+@compiled_inside
 def enlarge(stage: Stage, extent: Any, n: int, m: int) -> None:
     """Use at least n x m of the stage; what was padding beyond the old extent is made so again."""
     old_n, old_m = extent

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rwk.transport.compiling import compiled
+from rwk.transport.compiling import compiled_inside
 from rwk.transport.cpu import ARMIJO, HALVINGS, LARGEST_STEP_WITH_KL, LEAST_MASS_32, LEAST_MASS_64
 from rwk.transport.lanes.products import add_product
 from rwk.transport.lanes.stage import Roll, Stage, lane_matrix
@@ -42,7 +42,7 @@ class Slopes(NamedTuple):
     change: Any  # of H
 
 
-@compiled
+@compiled_inside
 def make_rooms(stage: Stage) -> Rooms:
     """Work arrays as large as the stage."""
     n, m, width = stage.fixed.shape
@@ -67,13 +67,13 @@ def make_rooms(stage: Stage) -> Rooms:
     return rooms
 
 
-@compiled
+@compiled_inside
 def make_slopes(width: int) -> Slopes:
     """Room for the sums."""
     return Slopes(np.zeros(width), np.zeros(width), np.zeros(width), np.zeros(width), np.zeros(width))
 
 
-@compiled
+@compiled_inside
 def quadratic_lanes(stage: Stage, n: int, m: int, ridge: float, rooms: Rooms, x: Any, out: Any) -> None:
     """Step 6: out = Q(x)."""
     scale = splat(x, ridge)
@@ -100,7 +100,7 @@ def quadratic_lanes(stage: Stage, n: int, m: int, ridge: float, rooms: Rooms, x:
         add_product(stage.factor_mu, rooms.smooth_target, out, n, r, m)
 
 
-@compiled
+@compiled_inside
 def _clear(matrix: Any, n: int, m: int) -> None:
     zero = splat(matrix, 0.0)
     for i in range(n):
@@ -108,7 +108,7 @@ def _clear(matrix: Any, n: int, m: int) -> None:
             store(matrix, (i, k), zero)
 
 
-@compiled
+@compiled_inside
 def gradient_lanes(stage: Stage, roll: Roll, n: int, m: int, kl: float, rooms: Rooms) -> None:
     """Step 3: g = fixed + 2 Q(gamma) + kl log gamma, with the least and the largest entry of every lane."""
     g = rooms.g
@@ -132,7 +132,7 @@ def gradient_lanes(stage: Stage, roll: Roll, n: int, m: int, kl: float, rooms: R
     store(rooms.high, 0, largest)
 
 
-@compiled
+@compiled_inside
 def direction_lanes(stage: Stage, n: int, m: int, rooms: Rooms, slopes: Slopes) -> None:
     """Step 5: the plan in `delta` becomes Delta = plan - gamma; with <Delta, g> and <Delta, log gamma>."""
     delta = rooms.delta
@@ -148,7 +148,7 @@ def direction_lanes(stage: Stage, n: int, m: int, rooms: Rooms, slopes: Slopes) 
     put(slopes.entropy, entropy)
 
 
-@compiled
+@compiled_inside
 def curvature_lanes(n: int, m: int, rooms: Rooms, slopes: Slopes) -> None:
     """<Delta, Q(Delta)>."""
     total = no_lanes(wide(splat(rooms.delta, 0.0)))
@@ -158,7 +158,7 @@ def curvature_lanes(n: int, m: int, rooms: Rooms, slopes: Slopes) -> None:
     put(slopes.curvature, total)
 
 
-@compiled
+@compiled_inside
 def try_step(stage: Stage, n: int, m: int, kl: float, rooms: Rooms, slopes: Slopes) -> None:
     """trial = gamma + alpha Delta, nowhere below 0, with its logarithms and <trial, log trial>."""
     step = load(rooms.alpha, 0)
@@ -176,7 +176,7 @@ def try_step(stage: Stage, n: int, m: int, kl: float, rooms: Rooms, slopes: Slop
     put(slopes.new_entropy, total)
 
 
-@compiled
+@compiled_inside
 def search_lanes(stage: Stage, roll: Roll, n: int, m: int, kl: float, rooms: Rooms, slopes: Slopes) -> None:
     """Step 7: the step of every lane (0 where it rests, or finds no descent), the trial point and the change of H.
 
@@ -207,7 +207,7 @@ def search_lanes(stage: Stage, roll: Roll, n: int, m: int, kl: float, rooms: Roo
             return
 
 
-@compiled
+@compiled_inside
 def take_step(stage: Stage, n: int, m: int, rooms: Rooms) -> None:
     """Step 8: gamma, its logarithms and its image move to the trial point."""
     step = load(rooms.alpha, 0)
@@ -218,7 +218,7 @@ def take_step(stage: Stage, n: int, m: int, rooms: Rooms) -> None:
             store(stage.image, (i, k), fma(step, load(rooms.delta_image, (i, k)), load(stage.image, (i, k))))
 
 
-@compiled
+@compiled_inside
 def lane_value(stage: Stage, roll: Roll, kl: float, lane: int) -> float:
     """Step 9: H = <gamma, fixed + Q(gamma)> + kl <gamma, log gamma> + constant."""
     even, odd = 0.0, 0.0
