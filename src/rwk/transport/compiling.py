@@ -4,8 +4,9 @@
 (`vectors.fma`), so the bits of a result do not depend on how the compiler felt, on whether the machine code was just
 made or read from disk, or on where arrays lie in memory. What must be fast is written with `vectors`.
 `compiled_inside` is the same for functions that compiled code alone calls: they have no door for Python's objects,
-which for records of many arrays would take longer to compile than the functions themselves. `compiled_loosely` lets the
-compiler reorder sums; it serves code whose last bits nobody compares.
+which for records of many arrays would take longer to compile than the functions themselves. `compiled_borrowing` is
+that for functions that make no array: nothing counts references there, which for such records would take longer than
+small matrices do. `compiled_loosely` lets the compiler reorder sums; it serves code whose last bits nobody compares.
 
 All release the interpreter lock, and keep machine code on disk.
 """
@@ -20,6 +21,7 @@ import numpy as np
 from numba import njit, typeof
 from numba.extending import register_jitable
 
+INSIDE: Final = {"cache": True, "nogil": True, "error_model": "numpy", "no_cpython_wrapper": True}
 SUMS_REORDERED: Final = {"reassoc", "contract", "arcp", "nsz"}
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -33,8 +35,12 @@ def compiled(function: Function) -> Function:
 
 def compiled_inside(function: Function) -> Function:
     """Compile strictly where compiled code calls it; for Python it stays what it was."""
-    made = register_jitable(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True)(function)
-    return cast(Function, made)
+    return cast(Function, register_jitable(**INSIDE)(function))
+
+
+def compiled_borrowing(function: Function) -> Function:
+    """Like `compiled_inside`, for functions that make no array and return none."""
+    return cast(Function, register_jitable(_nrt=False, **INSIDE)(function))
 
 
 def compiled_loosely(function: Function) -> Function:

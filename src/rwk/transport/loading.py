@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rwk.transport.compiling import compiled, compiled_inside
-from rwk.transport.costs import feature_cost, log_degree_prior, neighbour_cost, padded
+from rwk.transport.costs import cost_scratch, feature_cost, log_degree_prior, neighbour_cost, padded
 
 
 class Pair(NamedTuple):
@@ -41,16 +41,16 @@ def load_pair(graphs: Any, a: int, b: int, weights: Any) -> Pair:
         mu[i] = graphs.weights[i0 + i]
     for k in range(m):
         nu[k] = graphs.weights[k0 + k]
-    table = np.empty((n, padded(m)))
+    table, scratch = np.empty((n, padded(m))), cost_scratch(graphs, n, m)
     feature, neighbour, log_prior = np.zeros((n, m)), np.zeros((n, m)), np.zeros((n, m))
-    feature_cost(graphs, a, b, table)
+    feature_cost(graphs, a, b, scratch, table)
     _copy(table, feature)
     if weights.beta_local != 0.0:
-        neighbour_cost(graphs, a, b, table)
+        neighbour_cost(graphs, a, b, scratch, table)
         _copy(table, neighbour)
     kl = weights.beta_global * weights.degree_weight
     if kl != 0.0:
-        log_degree_prior(graphs, a, b, table)
+        log_degree_prior(graphs, a, b, scratch, table)
         _copy(table, log_prior)
     structure_mu = graphs.structure[graphs.structure_offsets[a] : graphs.structure_offsets[a + 1]].reshape((n, n))
     structure_nu = graphs.structure[graphs.structure_offsets[b] : graphs.structure_offsets[b + 1]].reshape((m, m))

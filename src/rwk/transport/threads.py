@@ -28,7 +28,7 @@ from rwk.transport.vectors import REGISTER_BYTES
 
 # n * m of the largest pair that is solved side by side with others, by the bytes of a number: beyond, vectors along the
 # rows of one pair are as fast, and need no like company
-LARGEST_SMALL: Final = {8: 40 * 40, 4: 56 * 56}
+LARGEST_SMALL: Final = {8: 56 * 56, 4: 56 * 56}
 
 NO_COUPLINGS: Final = np.empty((0, 0, 0))
 NO_TRACE: Final = np.empty((0, 2))

@@ -2,6 +2,7 @@
 
 stage.py      the matrices
 entering.py   putting a pair into a lane (steps 1 and 2)
+summaries.py  what all pairs of a graph need of it
 steps.py      steps 3 and 5 to 9
 sinkhorn.py   step 4
 products.py   products of small matrices

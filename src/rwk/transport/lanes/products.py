@@ -15,7 +15,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from rwk.transport.compiling import compiled
+from rwk.transport.compiling import compiled_borrowing
 from rwk.transport.vectors import address, call_llvm, lanes_in, vector_type
 
 # as many results as fit in the registers, with room for what is multiplied
@@ -71,7 +71,7 @@ def tile_product(
     return types.void(left, right, out, i, k, depth, rows, columns), generate
 
 
-@compiled
+@compiled_borrowing
 def add_product(left: Any, right: Any, out: Any, n: int, depth: int, m: int) -> None:
     """out[:n, :m] += left[:n, :depth] right[:depth, :m]."""
     i = 0

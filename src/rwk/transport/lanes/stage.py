@@ -1,4 +1,4 @@
-"""The matrices of pairs that are solved side by side, one lane a pair.
+"""The matrices of pairs that are solved side by side, one lane a pair, and room to work on them.
 
 A stage has room for pairs of up to (rows, columns) nodes and uses as much of it as its present pairs need. Smaller
 ones are padded with nodes of weight 0: such nodes receive nothing and add only zeros to the end of sums, so a pair has
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rwk.transport.compiling import compiled_inside
+from rwk.transport.compiling import compiled_borrowing, compiled_inside
 from rwk.transport.vectors import REGISTER_BYTES, splat, store
 
 
@@ -20,7 +20,9 @@ class Stage(NamedTuple):
 
     mu: Any  # (n, 1)
     nu: Any  # (m, 1)
-    present: Any  # (n, 1): 1 where the source has a node
+    left: Any  # (n, 5) of the source: the weighted vectors whose outer products with `right` make Q(mu nu^T); log mu
+    right: Any  # (m, 5) of the target: C_P nu, F F^T nu, L nu, nu; log nu
+    fresh: Any  # (1, 1): 1 where a pair has entered, and gamma, logs and image are still those of the last
     fixed: Any  # the part of the gradient that gamma does not change: M + 2 beta_global c + kl (1 - log prior)
     gamma: Any  # (n, m)
     logs: Any  # log gamma
@@ -39,9 +41,8 @@ class Roll(NamedTuple):
     """What each lane knows of itself; all (WIDTH,)."""
 
     pair: Any  # row of the list of pairs, -1 for none
-    target: Any  # graph that the target's matrices are of, -1 for none
-    kept: Any  # (WIDTH, 5, m) of the target: C_P w, F F^T w, weighted L w, w and C_P^2 w / 2
-    moment: Any  # of the target: <C_P^2 w / 2, w>
+    source: Any  # graph that the source's matrices are of, -1 for none
+    target: Any  # likewise; it stays when the next pair has the same one
     n: Any  # nodes of its source
     m: Any  # of its target
     active: Any  # whether it takes part in the present iteration
@@ -52,6 +53,38 @@ class Roll(NamedTuple):
     entropy: Any  # <gamma, log gamma>
     constant: Any  # what H adds to <gamma, fixed + Q(gamma)> + kl <gamma, log gamma>
     objective: Any  # H
+
+
+class Rooms(NamedTuple):
+    """Work arrays."""
+
+    g: Any  # gradient (n, m)
+    delta: Any  # direction, Delta
+    delta_image: Any  # Q(Delta)
+    trial: Any  # gamma + alpha Delta
+    trial_logs: Any
+    carried: Any  # X C_nu (n, m)
+    narrow_source: Any  # X F_nu (n, s)
+    smooth_source: Any  # L_mu X F_nu (n, s)
+    narrow_target: Any  # F_mu^T X (r, m)
+    smooth_target: Any  # F_mu^T X L_nu^T (r, m)
+    u: Any  # (n,) Sinkhorn's scalings
+    v: Any  # (m,)
+    sums: Any  # (m,) K^T u
+    low: Any  # (1,) least entry of g
+    high: Any
+    alpha: Any  # (1,)
+
+
+class Slopes(NamedTuple):
+    """Sums of every lane, float64."""
+
+    slope: Any  # <Delta, g>
+    entropy: Any  # <Delta, log gamma>
+    curvature: Any  # <Delta, Q(Delta)>
+    new_entropy: Any  # <gamma, log gamma> at the trial point
+    change: Any  # of H
+    value: Any  # <gamma, fixed + Q(gamma)>
 
 
 @compiled_inside
@@ -72,7 +105,9 @@ def empty_stage(n: int, m: int, r: int, s: int, weights: Any, width: int, dtype:
     return Stage(
         lane_matrix(n, 1, width, dtype),
         lane_matrix(m, 1, width, dtype),
-        lane_matrix(n, 1, width, dtype),
+        lane_matrix(n, 5, width, dtype),
+        lane_matrix(m, 5, width, dtype),
+        lane_matrix(1, 1, width, dtype),
         lane_matrix(n, m, width, dtype),
         lane_matrix(n, m, width, dtype),
         lane_matrix(n, m, width, dtype),
@@ -89,17 +124,17 @@ def empty_stage(n: int, m: int, r: int, s: int, weights: Any, width: int, dtype:
 
 
 @compiled_inside
-def empty_roll(width: int, m: int) -> Roll:
-    """Lanes without pairs, whose targets will have up to m nodes."""
+def empty_roll(width: int) -> Roll:
+    """Lanes without pairs."""
     nobody, zeros, never = np.full(width, -1), np.zeros(width), np.zeros(width, np.bool_)
     count = np.zeros(width, np.int64)
     return Roll(
-        nobody, nobody.copy(), np.zeros((width, 5, m)), zeros, count, count.copy(), never, count.copy(), zeros.copy(),
-        never.copy(), never.copy(), zeros.copy(), zeros.copy(), zeros.copy(),
+        nobody, nobody.copy(), nobody.copy(), count, count.copy(), never, count.copy(), zeros, never.copy(),
+        never.copy(), zeros.copy(), zeros.copy(), zeros.copy(),
     )  # fmt: skip
 
 
-@compiled_inside
+@compiled_borrowing
 def clear_border(matrix: Any, rows: int, columns: int, new_rows: int, new_columns: int) -> None:
     """Zeros outside of rows x columns and inside of new_rows x new_columns."""
     zero = splat(matrix, 0.0)
@@ -108,15 +143,20 @@ def clear_border(matrix: Any, rows: int, columns: int, new_rows: int, new_column
             store(matrix, (i, k), zero)
 
 
-@compiled_inside
+@compiled_borrowing
 def enlarge(stage: Stage, extent: Any, n: int, m: int) -> None:
     """Use at least n x m of the stage; what was padding beyond the old extent is made so again."""
     old_n, old_m = extent
     if n <= old_n and m <= old_m:
         return
     n, m = max(n, old_n), max(m, old_m)
-    for column, old, new in ((stage.mu, old_n, n), (stage.nu, old_m, m), (stage.present, old_n, n)):
-        clear_border(column, old, 1, new, 1)
+    for columns, old, new in (
+        (stage.mu, old_n, n),
+        (stage.nu, old_m, m),
+        (stage.left, old_n, n),
+        (stage.right, old_m, m),
+    ):
+        clear_border(columns, old, columns.shape[1], new, columns.shape[1])
     for matrix in (stage.fixed, stage.gamma, stage.logs, stage.image):
         clear_border(matrix, old_n, old_m, n, m)
     for matrix in (stage.structure_mu, stage.laplacian_mu):
@@ -129,3 +169,38 @@ def enlarge(stage: Stage, extent: Any, n: int, m: int) -> None:
     clear_border(stage.factor_nu, old_m, s, m, s)
     clear_border(stage.factor_nu_t, s, old_m, s, m)
     extent[0], extent[1] = n, m
+
+
+@compiled_inside
+def make_rooms(stage: Stage) -> Rooms:
+    """Work arrays as large as the stage."""
+    n, m, width = stage.fixed.shape
+    dtype = stage.fixed.dtype
+    r, s = stage.factor_mu.shape[1], stage.factor_nu.shape[1]
+    rooms = Rooms(
+        lane_matrix(n, m, width, dtype),
+        lane_matrix(n, m, width, dtype),
+        lane_matrix(n, m, width, dtype),
+        lane_matrix(n, m, width, dtype),
+        lane_matrix(n, m, width, dtype),
+        lane_matrix(n, m, width, dtype),
+        lane_matrix(n, s, width, dtype),
+        lane_matrix(n, s, width, dtype),
+        lane_matrix(r, m, width, dtype),
+        lane_matrix(r, m, width, dtype),
+        lane_matrix(n, 1, width, dtype),
+        lane_matrix(m, 1, width, dtype),
+        lane_matrix(m, 1, width, dtype),
+        lane_matrix(1, 1, width, dtype),
+        lane_matrix(1, 1, width, dtype),
+        lane_matrix(1, 1, width, dtype),
+    )
+    clear_border(rooms.trial_logs, 0, 0, n, m)  # without a degree prior nobody writes them
+    return rooms
+
+
+@compiled_inside
+def make_slopes(width: int) -> Slopes:
+    """Room for the sums."""
+    zeros = np.zeros(width)
+    return Slopes(zeros, zeros.copy(), zeros.copy(), zeros.copy(), zeros.copy(), zeros.copy())
