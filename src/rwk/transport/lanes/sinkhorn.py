@@ -11,7 +11,7 @@ from typing import Any
 from rwk.transport.compiling import compiled_borrowing
 from rwk.transport.lanes.stage import Rooms, Stage
 from rwk.transport.sinkhorn import TINY_32, TINY_64
-from rwk.transport.vectormath import exp_of
+from rwk.transport.vectormath import exp_of, quotient
 from rwk.transport.vectors import fma, larger, load, smaller, splat, store, where_larger
 
 
@@ -38,7 +38,7 @@ def _one_round(mu: Any, nu: Any, n: int, m: int, kernel: Any, u: Any, v: Any, su
     tiny = splat(kernel, TINY_32 if kernel.itemsize == 4 else TINY_64)
     zero = splat(kernel, 0.0)
     for k in range(m):
-        store(v, k, load(nu, k) / larger(load(sums, k), tiny))
+        store(v, k, quotient(load(nu, k), larger(load(sums, k), tiny)))
         store(sums, k, zero)
     i = 0
     while i + 4 <= n:
@@ -56,8 +56,10 @@ def _one_round(mu: Any, nu: Any, n: int, m: int, kernel: Any, u: Any, v: Any, su
             x = load(v, k)
             s0, s1 = fma(load(kernel, (i, k)), x, s0), fma(load(kernel, (i + 1, k)), x, s1)
             s2, s3 = fma(load(kernel, (i + 2, k)), x, s2), fma(load(kernel, (i + 3, k)), x, s3)
-        s0, s1 = load(mu, i) / larger(s0 + t0, tiny), load(mu, i + 1) / larger(s1 + t1, tiny)
-        s2, s3 = load(mu, i + 2) / larger(s2 + t2, tiny), load(mu, i + 3) / larger(s3 + t3, tiny)
+        s0, s1 = larger(s0 + t0, tiny), larger(s1 + t1, tiny)
+        s2, s3 = larger(s2 + t2, tiny), larger(s3 + t3, tiny)
+        s0, s1 = quotient(load(mu, i), s0), quotient(load(mu, i + 1), s1)
+        s2, s3 = quotient(load(mu, i + 2), s2), quotient(load(mu, i + 3), s3)
         store(u, i, s0)
         store(u, i + 1, s1)
         store(u, i + 2, s2)
@@ -77,7 +79,7 @@ def _one_round(mu: Any, nu: Any, n: int, m: int, kernel: Any, u: Any, v: Any, su
             k += 2
         if k < m:
             s0 = fma(load(kernel, (i, k)), load(v, k), s0)
-        s0 = load(mu, i) / larger(s0 + t0, tiny)
+        s0 = quotient(load(mu, i), larger(s0 + t0, tiny))
         store(u, i, s0)
         for k in range(m):
             store(sums, k, fma(s0, load(kernel, (i, k)), load(sums, k)))
