@@ -102,8 +102,8 @@ def solve_small(
 ) -> NDArray[np.int64]:
     """Solve small pairs side by side.
 
-    A kernel too wide for float32 is tried in float64, one too wide for that goes to the body with logarithms, unless
-    couplings are asked for: then such pairs are returned, for the caller to solve.
+    Pairs too hard for float32 are tried in float64, and if their kernels are too wide for that they go to the body with
+    logarithms, unless couplings are asked for: then such pairs are returned, for the caller to solve.
     """
     left = np.arange(len(pairs))
     for precision in dict.fromkeys((measures.structure.dtype, np.dtype(np.float64))):

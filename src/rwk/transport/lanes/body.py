@@ -7,7 +7,7 @@ for another, and a pair's bits do not depend on its neighbours.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -27,6 +27,10 @@ from rwk.transport.lanes.steps import (
 )
 from rwk.transport.lanes.summaries import Summaries, empty_summaries
 from rwk.transport.sinkhorn import PLAIN_SPREAD_32, PLAIN_SPREAD_64
+
+# How far from the tolerance a gap must be for float32 to tell, by the spread of the gradient: ten times the largest
+# error seen
+UNSURE_32: Final = 2e-6
 
 
 @compiled_inside
@@ -48,8 +52,10 @@ def solve_side_by_side(
 ) -> None:
     """Solve pairs in the precision of `like`, an array (0, lanes); results are values, n_iter, gaps, converged.
 
-    `hard` is set for pairs whose kernel would underflow, which have no result. `couplings` (pairs, n, m) are filled
-    where there is room for them, and `trace` with (objective, gap) of pair 0 before each of its iterations.
+    `hard` is set for pairs whose results do not count: their kernel would underflow, or float32 can't tell when they
+    are done, because a gap is too near the tolerance or because they never are (one more or one less iteration changes
+    a value by far more than rounding does, and so do many). `couplings` (pairs, n, m) are filled where there is room
+    for them, and `trace` with (objective, gap) of pair 0 before each of its iterations.
     """
     width = like.shape[1]
     stage = stage_for(graphs, pairs, weights, width, like.dtype)
@@ -84,7 +90,8 @@ def _run(
     width = len(roll.pair)
     kl = weights.beta_global * weights.degree_weight
     ridge = 0.5 * weights.beta_local * weights.ridge
-    widest = PLAIN_SPREAD_32 if stage.fixed.itemsize == 4 else PLAIN_SPREAD_64
+    narrow = stage.fixed.itemsize == 4
+    widest = PLAIN_SPREAD_32 if narrow else PLAIN_SPREAD_64
     upcoming = 0
     while True:
         fresh = False
@@ -112,6 +119,8 @@ def _run(
                 spread = np.float64(rooms.high[0, 0, lane]) - np.float64(rooms.low[0, 0, lane])
                 roll.hard[lane] = spread > widest * options.entropy
                 roll.converged[lane] = roll.gap[lane] <= options.tol
+                if narrow and abs(roll.gap[lane] - options.tol) <= UNSURE_32 * spread:
+                    roll.hard[lane] = True
                 if roll.pair[lane] == 0 and roll.n_iter[lane] < len(trace):
                     trace[roll.n_iter[lane], 0], trace[roll.n_iter[lane], 1] = roll.objective[lane], roll.gap[lane]
                 if roll.converged[lane] or roll.hard[lane] or options.max_iter == 0:
@@ -134,6 +143,8 @@ def _run(
             value_lanes(stage, n, m, slopes)  # 9
             for lane in range(width):
                 if roll.pair[lane] >= 0 and not roll.active[lane]:
+                    if narrow and options.tol > 0.0 and not roll.converged[lane]:
+                        roll.hard[lane] = True
                     _leave(stage, roll, kl * roll.entropy[lane] + slopes.value[lane], lane, results, hard, couplings)
 
 

@@ -49,7 +49,7 @@ class Roll(NamedTuple):
     n_iter: Any
     gap: Any
     converged: Any
-    hard: Any  # its kernel would underflow: left to another body
+    hard: Any  # left to more precision or to another body
     entropy: Any  # <gamma, log gamma>
     constant: Any  # what H adds to <gamma, fixed + Q(gamma)> + kl <gamma, log gamma>
     objective: Any  # H
