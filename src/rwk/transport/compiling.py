@@ -43,14 +43,6 @@ def compiled_borrowing(function: Function) -> Function:
     return cast(Function, register_jitable(_nrt=False, **INSIDE)(function))
 
 
-def compiled_in_place(function: Function) -> Function:
-    """Like `compiled_borrowing`, for functions that are called from one place and given records of many arrays.
-
-    A record travels number by number, which for small pairs would be felt.
-    """
-    return cast(Function, register_jitable(_nrt=False, forceinline=True, **INSIDE)(function))
-
-
 def compiled_loosely(function: Function) -> Function:
     """Compile on first use; sums may be reordered."""
     return cast(Function, njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS_REORDERED)(function))

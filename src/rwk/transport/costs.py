@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from rwk.transport.compiling import compiled_borrowing, compiled_in_place, compiled_inside
+from rwk.transport.compiling import compiled_borrowing, compiled_inside
 from rwk.transport.reductions import total_of
 from rwk.transport.vectormath import log_of
 from rwk.transport.vectors import WIDTH_64, absolute, fma, larger, load, mismatch, root, splat, store, where_larger
@@ -52,7 +52,7 @@ def padded(m: int) -> int:
     return (m + WIDTH_64 - 1) // WIDTH_64 * WIDTH_64
 
 
-@compiled_in_place
+@compiled_borrowing
 def fixed_cost(graphs: Any, a: int, b: int, weights: Any, moments: Any, scratch: Scratch, out: Any) -> None:
     """The part of the gradient that gamma does not change: M + 2 beta_global c + kl (1 - log prior).
 
@@ -85,7 +85,7 @@ def fixed_cost(graphs: Any, a: int, b: int, weights: Any, moments: Any, scratch:
             store(flat, p, fma(twice, moment + load(row, k), load(flat, p)))
 
 
-@compiled_in_place
+@compiled_borrowing
 def feature_cost(graphs: Any, a: int, b: int, scratch: Scratch, out: Any) -> None:
     """C_V: Euclidean distance of feature vectors, and the share of Weisfeiler-Lehman rounds that differ."""
     i0, k0 = graphs.offsets[a], graphs.offsets[b]
@@ -114,7 +114,7 @@ def feature_cost(graphs: Any, a: int, b: int, scratch: Scratch, out: Any) -> Non
                     store(flat, p, load(flat, p) + mismatch(colours, k, colour, one_round))
 
 
-@compiled_in_place
+@compiled_borrowing
 def neighbour_cost(graphs: Any, a: int, b: int, scratch: Scratch, out: Any) -> None:
     """C_N: distance of structure embeddings, Euclidean or Hamming on signs."""
     i0, k0 = graphs.offsets[a], graphs.offsets[b]
@@ -137,7 +137,7 @@ def neighbour_cost(graphs: Any, a: int, b: int, scratch: Scratch, out: Any) -> N
         store(flat, p, scale * root(load(flat, p)))
 
 
-@compiled_in_place
+@compiled_borrowing
 def log_degree_prior(graphs: Any, a: int, b: int, scratch: Scratch, out: Any) -> None:
     """log gamma': likeness of degrees, floored, as a joint distribution."""
     i0, k0 = graphs.offsets[a], graphs.offsets[b]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rwk.transport.compiling import compiled_borrowing, compiled_in_place
+from rwk.transport.compiling import compiled_borrowing
 from rwk.transport.costs import Scratch, fixed_cost, padded
 from rwk.transport.lanes.stage import Roll, Stage, enlarge
 from rwk.transport.lanes.summaries import Summaries, summarise
@@ -54,7 +54,7 @@ def enter(
     roll.converged[lane], roll.hard[lane] = False, False
 
 
-@compiled_in_place
+@compiled_borrowing
 def _enter_source(
     graphs: Any, a: int, weights: Any, known: Summaries, stage: Stage, extent: Any, roll: Roll, lane: int
 ) -> None:
@@ -88,7 +88,7 @@ def _enter_source(
     roll.source[lane] = a
 
 
-@compiled_in_place
+@compiled_borrowing
 def _enter_target(
     graphs: Any, b: int, weights: Any, known: Summaries, stage: Stage, extent: Any, roll: Roll, lane: int
 ) -> None:

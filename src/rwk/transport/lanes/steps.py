@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rwk.transport.compiling import compiled_borrowing, compiled_in_place
+from rwk.transport.compiling import compiled_borrowing
 from rwk.transport.cpu import ARMIJO, HALVINGS, LARGEST_STEP_WITH_KL, LEAST_MASS_32, LEAST_MASS_64
 from rwk.transport.lanes.products import add_product
 from rwk.transport.lanes.stage import Roll, Rooms, Slopes, Stage
@@ -49,7 +49,7 @@ def _clear(matrix: Any, n: int, m: int) -> None:
             store(matrix, (i, k), zero)
 
 
-@compiled_in_place
+@compiled_borrowing
 def gradient_lanes(stage: Stage, fresh: bool, n: int, m: int, kl: float, rooms: Rooms) -> None:
     """Step 3: g = fixed + 2 Q(gamma) + kl log gamma, with the least and the largest entry of every lane.
 
@@ -84,7 +84,7 @@ def gradient_lanes(stage: Stage, fresh: bool, n: int, m: int, kl: float, rooms: 
     store(rooms.high, 0, largest)
 
 
-@compiled_in_place
+@compiled_borrowing
 def direction_lanes(stage: Stage, fresh: bool, n: int, m: int, rooms: Rooms, slopes: Slopes) -> None:
     """Step 5: the plan in `delta` becomes Delta = plan - gamma; with <Delta, g> and <Delta, log gamma>.
 
@@ -108,7 +108,7 @@ def direction_lanes(stage: Stage, fresh: bool, n: int, m: int, rooms: Rooms, slo
     put(slopes.entropy, entropy)
 
 
-@compiled_in_place
+@compiled_borrowing
 def curvature_lanes(n: int, m: int, rooms: Rooms, slopes: Slopes) -> None:
     """<Delta, Q(Delta)>."""
     total = no_lanes(wide(splat(rooms.delta, 0.0)))
@@ -167,7 +167,7 @@ def search_lanes(stage: Stage, roll: Roll, n: int, m: int, kl: float, rooms: Roo
             return
 
 
-@compiled_in_place
+@compiled_borrowing
 def take_step(stage: Stage, n: int, m: int, rooms: Rooms) -> None:
     """Step 8: gamma, its logarithms and its image move to the trial point."""
     step = load(rooms.alpha, 0)
@@ -178,7 +178,7 @@ def take_step(stage: Stage, n: int, m: int, rooms: Rooms) -> None:
             store(stage.image, (i, k), fma(step, load(rooms.delta_image, (i, k)), load(stage.image, (i, k))))
 
 
-@compiled_in_place
+@compiled_borrowing
 def value_lanes(stage: Stage, n: int, m: int, slopes: Slopes) -> None:
     """Step 9, the part with matrices: <gamma, fixed + Q(gamma)>."""
     even = no_lanes(wide(load(stage.gamma, (0, 0))))
