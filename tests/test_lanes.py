@@ -24,7 +24,7 @@ from rwk.transport.lanes.products import add_product
 from rwk.transport.pairs import in_precision, solve_pair, solve_pairs
 from rwk.transport.problem import PairResults
 from rwk.transport.reductions import inner, total_of
-from rwk.transport.vectormath import exp_of, log_of
+from rwk.transport.vectormath import exp_of, log_of, quotient
 from rwk.transport.vectors import load, store
 
 PRECISIONS = ["float64", "float32"]
@@ -99,6 +99,27 @@ def test_products(n: int, depth: int, m: int, precision: str, seed: int) -> None
     np.testing.assert_array_equal(longer, shorter)
 
 
+@njit
+def divide(x: Any, y: Any, out: Any) -> None:
+    for i in range(len(x)):
+        store(out, i, quotient(load(x, i), load(y, i)))
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_quotients_are_exact_but_for_the_last_bit(precision: str) -> None:
+    rng, shape = np.random.default_rng(0), (400, width(precision))
+    widest = 30 if precision == "float32" else 290
+    x, y = (
+        rng.uniform(1, 2, shape) * 10.0 ** rng.uniform(low, high, shape) for low, high in ((-9, 0), (-widest, widest))
+    )
+    x, y = x.astype(precision), y.astype(precision)
+    found = np.empty_like(x)
+    divide(x, y, found)
+    np.testing.assert_array_max_ulp(found, x / y, maxulp=1)
+    divide(np.zeros_like(x), y, found)
+    assert (found == 0).all()
+
+
 @laws(40)
 @given(st.integers(0, 70), st.sampled_from(PRECISIONS), st.integers(0, 99))
 def test_sums(count: int, precision: str, seed: int) -> None:
@@ -150,6 +171,21 @@ def test_a_second_try_leaves_nothing_of_the_first_in_the_history() -> None:
     made = min(found.n_iter[0] + found.converged[0], options.max_iter)
     assert np.isfinite(history[:made]).all()
     assert np.isnan(history[made:]).all()
+
+
+def test_float32_stops_where_float64_does() -> None:
+    """Also where the gap of an iteration is the tolerance itself, to the last bits."""
+    measures, weights, options = random_measures(12, 5, tol=1e-9)
+    narrow, pairs = in_precision(measures, "float32"), all_pairs(12)
+    for p in range(0, len(pairs), 11):
+        history = solve_pair(measures, *pairs[p], weights, options, trace=True).history
+        assert history is not None
+        for gap in history[:3, 1]:
+            for tol in (gap * (1 - 1e-7), gap * (1 + 1e-7)):
+                near = options._replace(tol=float(tol))
+                wanted, found = (solve_pair(given, *pairs[p], weights, near) for given in (measures, narrow))
+                assert wanted.n_iter == found.n_iter
+                assert_close(found.value, wanted.value, 1e-4)
 
 
 def test_bodies_agree_on_either_side_of_the_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
