@@ -75,6 +75,8 @@ def _groups(graphs: Any, pairs: Any, weights: Any, options: Any, like: Any, whic
     lanes = body.stage_for(graphs, pairs, weights, width, like.dtype)
     roll, rooms, known = stage.empty_roll(width), stage.make_rooms(lanes), summaries.empty_summaries(graphs)
     scratch = costs.cost_scratch(graphs, lanes.fixed.shape[0], lanes.fixed.shape[1])
+    rooms.alpha[:] = 0.5
+    rooms.delta_image[:] = 0.0
     slopes, extent = stage.make_slopes(width), np.zeros(2, np.int64)
     kl, ridge = weights.beta_global * weights.degree_weight, 0.5 * weights.beta_local * weights.ridge
     for first in range(0, len(pairs) - width + 1, width):
