@@ -19,8 +19,11 @@ ROOT = Path(__file__).parent.parent
 PAGES = (ROOT / "README.md", ROOT / "docs" / "performance.md")
 PLACE = re.compile(r"(<!-- (?P<name>\w+) -->\n).*?(<!-- /(?P=name) -->)", re.DOTALL)
 SPEED = "results/bench-cpu.json"
-GPU = "results/bench-gpu.json"
+GROWTH = "results/growth.json"
+WHOLE = "results/whole.json"
+PRECISION = "results/precision.json"
 BASELINES = "results/bench-baselines.json"
+GPU = "results/bench-gpu.json"
 
 
 def results(root: Path) -> str:
@@ -158,10 +161,72 @@ def baselines(root: Path) -> str:
     return f"{table}\n\n{made['cpu']}, GraKeL {made['grakel']}, POT {made['POT']}."
 
 
+def growth(root: Path) -> str:
+    """How time grows with nodes and with graphs."""
+    if not (root / GROWTH).exists():
+        return f"*No record yet: `rwk bench --scaling --output {GROWTH}` writes it.*"
+    record = json.loads((root / GROWTH).read_text(encoding="utf-8"))
+    nodes, graphs = record["nodes"], record["graphs"]
+    pair = [f"{1e3 * seconds:,.3g}" for seconds in nodes["seconds a pair"]]
+    matrix = [f"{seconds:,.2f}" for seconds in graphs["seconds"]]
+    return "\n\n".join(
+        [
+            markdown(["nodes of each graph", *map(str, nodes["nodes"])], [["ms a pair, one thread", *pair]]),
+            markdown(["graphs of ten nodes", *map(str, graphs["graphs"])], [["s a matrix, two threads", *matrix]]),
+            f"Fitted over the upper half: n to the power of {nodes['exponent']:.2f}, N to the power of "
+            f"{graphs['exponent']:.2f}.",
+        ]
+    )
+
+
+def whole(root: Path) -> str:
+    """Whole datasets on two cores."""
+    if not (root / WHOLE).exists():
+        return f"*No record yet: `rwk bench --whole --output {WHOLE}` writes it.*"
+    record = json.loads((root / WHOLE).read_text(encoding="utf-8"))
+    rows = [[f"{name}, represented", f"{took:,.0f} s"] for name, took in record.get("representation", {}).items()]
+    if gram := record.get("NCI1"):
+        rows += [
+            [f"NCI1, {gram['pairs solved']:,} pairs solved", f"{gram['seconds']:,.0f} s"],
+            ["NCI1, all 8.4 million pairs, from those", f"{gram['estimated seconds of all'] / 60:,.0f} min"],
+            ["NCI1, all 8.4 million pairs, peak memory", f"{gram['peak MB of all']:,.0f} MB"],
+        ]
+    if pair := record.get("largest pair of DD"):
+        rows += [
+            [
+                f"DD, {pair['nodes']:,.0f} × {pair['nodes of the other']:,.0f} nodes",
+                f"{pair['seconds to solve']:,.0f} s",
+            ],
+            ["DD, the same, peak memory", f"{pair['peak MB']:,.0f} MB"],
+        ]
+    return markdown(["two cores", "measured"], rows)
+
+
+def precision(root: Path) -> str:
+    """Float32 against float64."""
+    if not (root / PRECISION).exists():
+        return f"*No record yet: `rwk bench --precision --output {PRECISION}` writes it.*"
+    rows = [
+        [
+            row["dataset"],
+            f"{row['pairs']:,}",
+            f"{row['largest relative difference']:.0e}",
+            f"{row['median relative difference']:.0e}",
+            str(row["pairs above 1e-4"]),
+            str(row["not finite"]),
+        ]
+        for row in json.loads((root / PRECISION).read_text(encoding="utf-8"))["datasets"]
+    ]
+    return markdown(["float32 against float64", "pairs", "largest", "median", "above 1e-4", "not finite"], rows)
+
+
 MAKERS = {
     "results": results,
     "speed": speed,
     "steps": steps,
+    "growth": growth,
+    "whole": whole,
+    "precision": precision,
     "baselines": baselines,
     "gpu": gpu,
     "bounds": bounds,

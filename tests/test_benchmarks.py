@@ -90,3 +90,12 @@ def test_the_stored_scaling_is_what_its_rates_give() -> None:
     assert calculate(record["rates"], 200) == record["rows"]
     assert (ROOT / "results" / "scaling.md").read_text() == table(record) + "\n"
     assert gpu_rate.__defaults__[0].name == Path(record["rates"]["gpu"]["record"]).name
+
+
+def test_float32_agrees_on_every_pair() -> None:
+    from rwk.bench.precision import agreement
+
+    found = agreement("MUTAG")
+    assert found["pairs"] == 188 * 189 // 2
+    assert found["not finite"] == 0
+    assert found["largest relative difference"] < 1e-4

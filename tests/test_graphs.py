@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from rwk import Graph, GraphError, GraphSet
 from rwk.canonical import canonical_edges, label_codes
-from rwk.graphs import EDGE_FIELDS, NODE_FIELDS, check_graphs
+from rwk.checks import check_graphs
+from rwk.graphs import EDGE_FIELDS, NODE_FIELDS
 
 FIELDS = (*NODE_FIELDS, *EDGE_FIELDS, "node_distances", "edges")
 

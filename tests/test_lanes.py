@@ -20,11 +20,11 @@ from generators import all_settings, graph_sets, laws
 from rwk import Graph, GraphSet, Parameters
 from rwk.represent import represent
 from rwk.transport import cpu, threads
-from rwk.transport.lanes.products import add_product, add_transposed_product
+from rwk.transport.lanes.products import add_product
 from rwk.transport.pairs import in_precision, solve_pair, solve_pairs
 from rwk.transport.problem import PairResults
 from rwk.transport.reductions import inner, total_of
-from rwk.transport.vectormath import exp_of, log_of
+from rwk.transport.vectormath import exp_of, log_of, quotient
 from rwk.transport.vectors import load, store
 
 PRECISIONS = ["float64", "float32"]
@@ -77,6 +77,11 @@ def test_vectors_and_numbers_have_the_same_bits(precision: str, logarithm: bool)
     np.testing.assert_array_equal(vectors.ravel(), numbers)
 
 
+@njit
+def multiply(left: Any, right: Any, out: Any, n: int, depth: int, m: int) -> None:
+    add_product(left, right, out, n, depth, m)
+
+
 @laws(40)
 @given(st.integers(1, 11), st.integers(0, 11), st.integers(1, 11), st.sampled_from(PRECISIONS), st.integers(0, 99))
 def test_products(n: int, depth: int, m: int, precision: str, seed: int) -> None:
@@ -85,17 +90,34 @@ def test_products(n: int, depth: int, m: int, precision: str, seed: int) -> None
     start = rng.normal(size=(n, m, lanes)).astype(precision)
     left, right = left.astype(precision), right.astype(precision)
     wanted = start + np.einsum("ijl,jkl->ikl", left, right)
-    for turned, multiply in ((False, add_product), (True, add_transposed_product)):
-        given_left = np.ascontiguousarray(left.transpose(1, 0, 2)) if turned else left
-        found = start.copy()
-        multiply(given_left, right, found, n, depth, m)
-        assert_close(found, wanted, 1e-14 if precision == "float64" else 1e-5)
+    shorter, longer = start.copy(), start.copy()
+    multiply(left, right, shorter, n, depth, m)
+    assert_close(shorter, wanted, 1e-14 if precision == "float64" else 1e-5)
     padded = np.zeros((n, depth + 2, lanes), precision), np.zeros((depth + 2, m, lanes), precision)
     padded[0][:, :depth], padded[1][:depth] = left, right
-    longer, shorter = start.copy(), start.copy()
-    add_product(*padded, longer, n, depth + 2, m)
-    add_product(left, right, shorter, n, depth, m)
+    multiply(*padded, longer, n, depth + 2, m)
     np.testing.assert_array_equal(longer, shorter)
+
+
+@njit
+def divide(x: Any, y: Any, out: Any) -> None:
+    for i in range(len(x)):
+        store(out, i, quotient(load(x, i), load(y, i)))
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_quotients_are_exact_but_for_the_last_bit(precision: str) -> None:
+    rng, shape = np.random.default_rng(0), (400, width(precision))
+    widest = 30 if precision == "float32" else 290
+    x, y = (
+        rng.uniform(1, 2, shape) * 10.0 ** rng.uniform(low, high, shape) for low, high in ((-9, 0), (-widest, widest))
+    )
+    x, y = x.astype(precision), y.astype(precision)
+    found = np.empty_like(x)
+    divide(x, y, found)
+    np.testing.assert_array_max_ulp(found, x / y, maxulp=1)
+    divide(np.zeros_like(x), y, found)
+    assert (found == 0).all()
 
 
 @laws(40)
@@ -139,6 +161,33 @@ def test_a_pair_is_the_same_alone_and_in_any_company(precision: str, entropy: fl
             assert_close(solution.value, together.values[p], 1e-12 if precision == "float64" else 1e-5)
 
 
+def test_a_second_try_leaves_nothing_of_the_first_in_the_history() -> None:
+    """A pair too wide for float32 is solved anew: what the first try wrote down is gone."""
+    measures, weights, options = random_measures(2, 1, entropy=0.03)
+    found, history = PairResults.empty(1), np.full((options.max_iter, 2), 7.0)
+    coupling = np.empty((1, *measures.sizes))
+    narrow = in_precision(measures, "float32")
+    assert not len(threads.solve_small(narrow, np.array([[0, 1]]), weights, options, found, coupling, history))
+    made = min(found.n_iter[0] + found.converged[0], options.max_iter)
+    assert np.isfinite(history[:made]).all()
+    assert np.isnan(history[made:]).all()
+
+
+def test_float32_stops_where_float64_does() -> None:
+    """Also where the gap of an iteration is so near the tolerance that float32 would err."""
+    measures, weights, options = random_measures(12, 5, tol=1e-9)
+    narrow, pairs = in_precision(measures, "float32"), all_pairs(12)
+    for p in range(0, len(pairs), 11):
+        history = solve_pair(measures, *pairs[p], weights, options, trace=True).history
+        assert history is not None
+        for gap in history[:3, 1]:
+            for tol in (gap * (1 - 3e-5), gap * (1 + 3e-5)):
+                near = options._replace(tol=float(tol))
+                wanted, found = (solve_pair(given, *pairs[p], weights, near) for given in (measures, narrow))
+                assert wanted.n_iter == found.n_iter
+                assert_close(found.value, wanted.value, 1e-4)
+
+
 def test_bodies_agree_on_either_side_of_the_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
     measures, weights, options = random_measures(12, 2)
     pairs = all_pairs(12)
@@ -160,7 +209,8 @@ def test_freshly_compiled_code_gives_the_same_bits(tmp_path: Path) -> None:
         "measures, weights, options = random_measures(9, 3)\n"
         "np.save(sys.argv[1], solve_pairs(measures, all_pairs(9), weights, options).values)\n"
     )
-    fresh = os.environ | {"PYTHONPATH": str(Path(__file__).parent), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    fresh = os.environ | {"PYTHONPATH": path, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     made = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "k.npy")], check=True, env=fresh, capture_output=True, text=True
     )

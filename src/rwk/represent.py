@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rwk.checks import check_graphs
 from rwk.features import (
     Colours,
     Signals,
@@ -22,7 +23,7 @@ from rwk.features import (
     with_local_variation,
     wl_colours,
 )
-from rwk.graphs import FloatArray, Graph, GraphSet, check_graphs
+from rwk.graphs import FloatArray, Graph, GraphSet
 from rwk.measures import Structures, drop_weightless, pack_measures
 from rwk.parameters import Parameters, Scale
 from rwk.scaling import attribute_standard, given_scale, learned_scale, scaled

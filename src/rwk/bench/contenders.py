@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.bench.plain import Node, plain_costs, plain_scg
-from rwk.transport import cpu
+from rwk.transport.loading import load_pair
 from rwk.transport.problem import CostWeights, GraphMeasures, ScgOptions
 
 Contender = Callable[["DensePair"], float]
@@ -53,7 +53,7 @@ def graph_nodes(measures: GraphMeasures) -> list[Node]:
 
 def dense_pair(measures: GraphMeasures, a: int, b: int, weights: CostWeights, nodes: list[Node]) -> DensePair:
     """The matrices of one pair, as the compiled solver reads them."""
-    pair = cpu.load_pair(measures, a, b, weights)
+    pair = load_pair(measures, a, b, weights)
     linear = pair.feature + weights.beta_local * pair.neighbour
     sides = []
     words = []

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rwk.transport import costs
 from rwk.transport.chunks import plan_chunks
 from rwk.transport.compiling import compiled
-from rwk.transport.lanes import body, stage, steps
+from rwk.transport.lanes import body, entering, stage, steps, summaries
 from rwk.transport.lanes import sinkhorn as side_by_side
 from rwk.transport.problem import CostWeights, GraphMeasures, PairResults, ScgOptions
 from rwk.transport.threads import empty_lanes, is_small
@@ -56,12 +56,14 @@ def gemm_peak(precision: str, size: int = 512) -> float:
 @compiled
 def _fixed_costs(graphs: Any, pairs: Any, weights: Any) -> float:
     """Step 1 without the lanes: the cost matrices of every pair."""
-    total = 0.0
+    total, largest = 0.0, np.diff(graphs.offsets).max()
+    scratch = costs.cost_scratch(graphs, largest, largest)
+    moments = np.zeros(len(graphs.weights))
     for p in range(len(pairs)):
         a, b = pairs[p, 0], pairs[p, 1]
         n, m = graphs.offsets[a + 1] - graphs.offsets[a], graphs.offsets[b + 1] - graphs.offsets[b]
-        out = np.empty((n, costs.padded(m)))
-        costs.fixed_cost(graphs, a, b, weights, np.zeros(n), np.zeros(m), out)
+        out = scratch.cost[: n * costs.padded(m)].reshape((n, costs.padded(m)))
+        costs.fixed_cost(graphs, a, b, weights, moments, scratch, out)
         total += out[0, 0]
     return total
 
@@ -71,31 +73,35 @@ def _groups(graphs: Any, pairs: Any, weights: Any, options: Any, like: Any, whic
     """Fill group after group of lanes, and repeat one step on each."""
     width = like.shape[1]
     lanes = body.stage_for(graphs, pairs, weights, width, like.dtype)
-    roll, rooms = stage.empty_roll(width, lanes.fixed.shape[1]), steps.make_rooms(lanes)
-    slopes, extent = steps.make_slopes(width), np.zeros(2, np.int64)
+    roll, rooms, known = stage.empty_roll(width), stage.make_rooms(lanes), summaries.empty_summaries(graphs)
+    scratch = costs.cost_scratch(graphs, lanes.fixed.shape[0], lanes.fixed.shape[1])
+    rooms.alpha[:] = 0.5
+    rooms.delta_image[:] = 0.0
+    slopes, extent = stage.make_slopes(width), np.zeros(2, np.int64)
     kl, ridge = weights.beta_global * weights.degree_weight, 0.5 * weights.beta_local * weights.ridge
     for first in range(0, len(pairs) - width + 1, width):
         for lane in range(width):
             a, b = pairs[first + lane, 0], pairs[first + lane, 1]
             roll.n[lane] = graphs.offsets[a + 1] - graphs.offsets[a]
             roll.m[lane] = graphs.offsets[b + 1] - graphs.offsets[b]
-            body.shrink(roll, extent, lane)
-            stage.enter(graphs, a, b, weights, lanes, extent, roll, lane)
             roll.pair[lane] = first + lane
+            entering.enter(graphs, a, b, weights, known, scratch, lanes, extent, roll, lane)
+        body.shrink(roll, extent)
         n, m = int(extent[0]), int(extent[1])
-        steps.gradient_lanes(lanes, roll, n, m, kl, rooms)
-        side_by_side.sinkhorn_lanes(lanes, n, m, rooms.g, rooms.low, options.entropy, 0, rooms.delta)
+        steps.gradient_lanes(lanes, True, n, m, kl, rooms)
+        side_by_side.sinkhorn_lanes(lanes, n, m, rooms, options.entropy, 0)
+        steps.direction_lanes(lanes, True, n, m, rooms, slopes)
         for _ in range(times):
             if which == 0:
                 steps.quadratic_lanes(lanes, n, m, ridge, rooms, lanes.gamma, rooms.delta_image)
             if which == 1 or which == 2:
                 rounds = options.sinkhorn_iter if which == 1 else 0
-                side_by_side.sinkhorn_lanes(lanes, n, m, rooms.g, rooms.low, options.entropy, rounds, rooms.delta)
+                side_by_side.sinkhorn_lanes(lanes, n, m, rooms, options.entropy, rounds)
             if which == 3:
                 steps.try_step(lanes, n, m, kl, rooms, slopes)
             if which == 4:
-                steps.gradient_lanes(lanes, roll, n, m, kl, rooms)
-                steps.direction_lanes(lanes, n, m, rooms, slopes)
+                steps.gradient_lanes(lanes, False, n, m, kl, rooms)
+                steps.direction_lanes(lanes, False, n, m, rooms, slopes)
                 steps.curvature_lanes(n, m, rooms, slopes)
                 steps.take_step(lanes, n, m, rooms)
     last: float = rooms.delta_image[0, 0, 0]
@@ -117,12 +123,12 @@ def step_shares(
     def microseconds(which: int, times: int) -> float:
         return _best(lambda: _groups(measures, pairs, weights, options, like, which, times), len(pairs))
 
-    entering = microseconds(-1, 0)
-    each = [(microseconds(which, many) - entering) / many for which in range(5)]
+    made_ready = microseconds(-1, 0)
+    each = [(microseconds(which, many) - made_ready) / many for which in range(5)]
     made = _best(lambda: _fixed_costs(measures, pairs, weights), len(pairs))
     return {
         "costs, once a pair": made,
-        "into its lane, once a pair": entering - made,
+        "into its lane, once a pair": made_ready - made,
         "products, an iteration": each[0],
         "Sinkhorn rounds, an iteration": each[1] - each[2],
         "exp and rounding, an iteration": each[2],

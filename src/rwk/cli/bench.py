@@ -20,6 +20,7 @@ def bench(
     backend: Annotated[str, typer.Option(help="cpu or gpu.")] = "cpu",
     scaling: Annotated[bool, typer.Option("--scaling", help="How cost grows with nodes and graphs instead.")] = False,
     whole: Annotated[bool, typer.Option("--whole", help="NCI1 and DD: representation, memory, a Gram.")] = False,
+    precision: Annotated[bool, typer.Option("--precision", help="Float32 against float64 on every pair.")] = False,
     matrices: Annotated[Path | None, typer.Option(help="With gpu: folder to keep the Grams' discrepancies in.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Record to write.")] = None,
 ) -> None:
@@ -29,7 +30,8 @@ def bench(
 
     if backend not in ("cpu", "gpu"):
         raise ValueError(f"backend={backend!r} can't be timed; it is cpu or gpu")
-    name = "bench-gpu" if backend == "gpu" else "scaling" if scaling else "whole" if whole else "bench-cpu"
+    parts = {"scaling": scaling, "whole": whole, "precision": precision, f"bench-{backend}": True}
+    name = f"bench-{backend}" if backend == "gpu" else next(part for part, wanted in parts.items() if wanted)
     output = output or Path("out") / f"{name}.json"
     check_writable(output)
 
@@ -42,6 +44,8 @@ def bench(
         found = _scaling()
     elif whole:
         found = _whole()
+    elif precision:
+        found = _precision()
     else:
         found = _cpu((datasets or "MUTAG,ENZYMES,COX2").split(","), graphs)
     save(found)
@@ -116,6 +120,17 @@ def _whole() -> dict[str, Any]:
         found[part] = measure()
         console.print(f"{part}: {found[part]}", highlight=False, soft_wrap=True)
     return found
+
+
+def _precision() -> dict[str, Any]:
+    from rwk.bench.precision import DATASETS, agreement
+
+    rows = []
+    for name in DATASETS:
+        rows.append(agreement(name))
+        largest, count = rows[-1]["largest relative difference"], rows[-1]["pairs"]
+        console.print(f"{name}: float32 differs by at most {largest:.1e} on {count:,} pairs", highlight=False)
+    return {"datasets": rows}
 
 
 def _gpu(datasets: list[str] | None, matrices: Path | None, save: Callable[[dict[str, Any]], None]) -> dict[str, Any]:

@@ -87,9 +87,8 @@ def say_cost(measures: GraphMeasures, parameters: Parameters, n_pairs: int) -> N
     from rwk.gram.matrix import estimate_cost
 
     cost = estimate_cost(measures, parameters, n_pairs)
-    errors.print(
-        f"{n_pairs:,} pairs on {cost.backend}: about {duration(cost.seconds)}, {cost.bytes / 2**20:,.0f} MB of memory"
-    )
+    time = duration(cost.seconds) if cost.seconds < 1 else f"about {duration(cost.seconds)}"
+    errors.print(f"{n_pairs:,} pairs on {cost.backend}: {time}, {cost.bytes / 2**20:,.0f} MB of memory")
 
 
 def duration(seconds: float) -> str:

@@ -5,7 +5,8 @@
     threads.py    the CPU backend: chunks of pairs (chunks.py) over threads
     lanes/        the numbered steps of small pairs, side by side in the lanes of vector registers
     cpu.py        the numbered steps of one pair, compiled, for large ones
-      costs.py      step 1: cost matrices of a pair
+      loading.py    step 1: the matrices of a pair
+      costs.py      the costs among them
       sinkhorn.py   step 4: the Sinkhorn direction, rounded to exact marginals
       reductions.py sums over arrays in a fixed order
       vectormath.py exp and log as polynomials

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.transport.chunks import in_threads
-from rwk.transport.compiling import compiled
-from rwk.transport.costs import feature_cost, neighbour_cost, padded
+from rwk.transport.compiling import compiled, compiled_inside
+from rwk.transport.costs import cost_scratch, feature_cost, neighbour_cost, padded
 from rwk.transport.problem import GraphMeasures
 
 PAIRS_AT_ONCE = 256
@@ -43,9 +43,10 @@ def _linear_bounds(graphs: Any, pairs: Any, beta_local: float, out: Any) -> None
         i0, k0 = graphs.offsets[a], graphs.offsets[b]
         n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
         cost, other = np.empty((n, padded(m))), np.empty((n, padded(m)))
-        feature_cost(graphs, a, b, cost)
+        scratch = cost_scratch(graphs, n, m)
+        feature_cost(graphs, a, b, scratch, cost)
         if beta_local != 0.0:
-            neighbour_cost(graphs, a, b, other)
+            neighbour_cost(graphs, a, b, scratch, other)
             for i in range(n):
                 for k in range(m):
                     cost[i, k] += beta_local * other[i, k]
@@ -54,7 +55,7 @@ def _linear_bounds(graphs: Any, pairs: Any, beta_local: float, out: Any) -> None
         out[p] = max(_dual_value(table, mu, nu), _dual_value(np.ascontiguousarray(table.T), nu, mu))
 
 
-@compiled
+@compiled_inside
 def _dual_value(cost: Any, mu: Any, nu: Any) -> float:
     """<u, mu> + <v, nu> with u the row minima and v the column minima of what they leave; both are at least 0."""
     n, m = cost.shape

@@ -27,12 +27,18 @@ def plan_chunks(
     sizes = measures.sizes.astype(np.float64)
     n, m = sizes[pairs[:, 0]], sizes[pairs[:, 1]]
     cost = n * m * (n + m + 64)
-    # alike: target after target, sources up and down in turn, so that neither size ever jumps
-    turn = np.where(pairs[:, 1] % 2, n, -n)
-    order = np.lexsort((turn, pairs[:, 1], -m)) if alike else np.argsort(-cost, kind="stable")
+    order = _alike(pairs, n, m) if alike else np.argsort(-cost, kind="stable")
     filled = np.cumsum(cost[order] / COST_PER_CHUNK + 1.0 / PAIRS_PER_CHUNK)
     bounds = np.searchsorted(filled, np.arange(1, int(filled[-1]) + 1)) if len(pairs) else np.zeros(0, np.int64)
     return order, np.unique(np.concatenate([[0], bounds, [len(pairs)]])).astype(np.int64)
+
+
+def _alike(pairs: NDArray[np.int64], n: NDArray[np.float64], m: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Target after target, sources up and down in turn, so that neither size ever jumps."""
+    by_target = np.lexsort((pairs[:, 1], -m))
+    upwards = np.empty(len(pairs), np.bool_)
+    upwards[by_target] = np.cumsum(np.diff(pairs[by_target, 1], prepend=-1) != 0) % 2 == 0
+    return np.lexsort((np.where(upwards, n, -n), pairs[:, 1], -m))
 
 
 def in_threads(work: Callable[[int], int], count: int, *, n_jobs: int | None, tick: Ticker | None) -> None:

@@ -1,23 +1,31 @@
-"""The two compile policies.
+"""The compile policies.
 
 `compiled` is strict: sums keep the order in which they are written and no product is fused unless the code says so
 (`vectors.fma`), so the bits of a result do not depend on how the compiler felt, on whether the machine code was just
 made or read from disk, or on where arrays lie in memory. What must be fast is written with `vectors`.
-`compiled_loosely` lets the compiler reorder sums; it serves code whose last bits nobody compares.
+`compiled_inside` is the same for functions that compiled code alone calls: they have no door for Python's objects,
+which for records of many arrays would take longer to compile than the functions themselves. `compiled_borrowing` is
+that for functions that make no array: nothing counts references there, which for such records would take longer than
+small matrices do. `compiled_loosely` lets the compiler reorder sums; it serves code whose last bits nobody compares.
 
-Either releases the interpreter lock, and keeps machine code on disk.
+All release the interpreter lock, and keep machine code on disk.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
-from numba import njit
+import numpy as np
+from numba import njit, typeof
+from numba.extending import register_jitable
 
+INSIDE: Final = {"cache": True, "nogil": True, "error_model": "numpy", "no_cpython_wrapper": True}
 SUMS_REORDERED: Final = {"reassoc", "contract", "arcp", "nsz"}
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+_called: set[Any] = set()  # solver bodies, and kinds of arguments, that this process has called
 
 
 def compiled(function: Function) -> Function:
@@ -25,18 +33,39 @@ def compiled(function: Function) -> Function:
     return cast(Function, njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
+def compiled_inside(function: Function) -> Function:
+    """Compile strictly where compiled code calls it; for Python it stays what it was."""
+    return cast(Function, register_jitable(**INSIDE)(function))
+
+
+def compiled_borrowing(function: Function) -> Function:
+    """Like `compiled_inside`, for functions that make no array and return none."""
+    return cast(Function, register_jitable(_nrt=False, **INSIDE)(function))
+
+
 def compiled_loosely(function: Function) -> Function:
     """Compile on first use; sums may be reordered."""
     return cast(Function, njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS_REORDERED)(function))
 
 
-def is_cold(function: Callable[..., Any], precision: str) -> bool:
-    """Whether neither this process nor the disk has a function's code for solves in this precision."""
-    wide = precision != "float32"
-    if any(("float32" not in str(signature)) == wide for signature in getattr(function, "signatures", ())):
+def call_compiled(function: Callable[..., Any], measures: Any, *arguments: Any) -> Any:
+    """Call a solver body; say so first where neither this process nor the disk has it for arguments of these kinds."""
+    arrays = (argument for argument in arguments if isinstance(argument, np.ndarray))
+    kind = function, measures.structure.dtype, *(array.dtype for array in arrays)
+    if kind not in _called:
+        _called.add(kind)
+        if is_cold(function, measures, *arguments):
+            print("rwk: compiling, once (about half a minute)", file=sys.stderr, flush=True)
+    return function(measures, *arguments)
+
+
+def is_cold(function: Any, *arguments: Any) -> bool:
+    """Whether neither this process nor the disk has the machine code for arguments of these kinds."""
+    kinds = tuple(typeof(argument) for argument in arguments)
+    if kinds in function.signatures:
         return False
     try:
-        known = function._cache._cache_file._load_index()  # type: ignore[attr-defined]
+        known = function._cache._cache_file._load_index()
     except (AttributeError, OSError):  # another numba, or no disk cache
         return False
-    return not any(("float32" not in str(key[0])) == wide for key in known)
+    return not any(key[0] == kinds for key in known)

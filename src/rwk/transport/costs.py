@@ -8,11 +8,11 @@ of it is float64 whatever the precision of the solve.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from rwk.transport.compiling import compiled
+from rwk.transport.compiling import compiled_borrowing, compiled_inside
 from rwk.transport.reductions import total_of
 from rwk.transport.vectormath import log_of
 from rwk.transport.vectors import WIDTH_64, absolute, fma, larger, load, mismatch, root, splat, store, where_larger
@@ -22,60 +22,88 @@ ROUNDING: Final = 1e-13
 SMALLEST_DEGREE: Final = 1e-300
 
 
-@compiled
+class Scratch(NamedTuple):
+    """Room to work in, so that no pair asks for memory; all flat."""
+
+    cost: Any  # n rows
+    table: Any  # n rows
+    products: Any  # n rows, zeros between uses
+    columns: Any  # as many rows as features or embeddings have columns
+    row: Any  # one row
+    words: Any  # one row of colours
+    first: Any  # (n,)
+    sums: Any  # (n,)
+
+
+@compiled_inside
+def cost_scratch(graphs: Any, n: int, m: int) -> Scratch:
+    """Room for pairs of up to n and m nodes."""
+    length = padded(m)
+    width = max(graphs.features.shape[1], graphs.embedding.shape[1])
+    return Scratch(
+        np.empty(n * length), np.empty(n * length), np.zeros(n * length), np.zeros(width * length), np.zeros(length),
+        np.zeros(length, np.uint64), np.empty(n, np.int64), np.empty(n),
+    )  # fmt: skip
+
+
+@compiled_borrowing
 def padded(m: int) -> int:
     """The length of a row of m entries in whole vectors."""
     return (m + WIDTH_64 - 1) // WIDTH_64 * WIDTH_64
 
 
-@compiled
-def fixed_cost(graphs: Any, a: int, b: int, weights: Any, moment_mu: Any, moment_nu: Any, out: Any) -> None:
-    """The part of the gradient that gamma does not change: M + 2 beta_global c + kl (1 - log prior)."""
+@compiled_borrowing
+def fixed_cost(graphs: Any, a: int, b: int, weights: Any, moments: Any, scratch: Scratch, out: Any) -> None:
+    """The part of the gradient that gamma does not change: M + 2 beta_global c + kl (1 - log prior).
+
+    `moments` are C_P^2 w / 2 of all nodes.
+    """
     n, length = out.shape
-    m = len(moment_nu)
-    feature_cost(graphs, a, b, out)
-    other = np.empty((n, length))
-    flat, more = out.reshape(n * length), other.reshape(n * length)
+    i0, k0 = graphs.offsets[a], graphs.offsets[b]
+    m = graphs.offsets[b + 1] - k0
+    feature_cost(graphs, a, b, scratch, out)
+    more = scratch.table[: n * length]
+    flat, other = out.reshape(n * length), more.reshape((n, length))
     if weights.beta_local != 0.0:
-        neighbour_cost(graphs, a, b, other)
+        neighbour_cost(graphs, a, b, scratch, other)
         scale = splat(flat, weights.beta_local)
         for p in range(0, n * length, WIDTH_64):
             store(flat, p, fma(scale, load(more, p), load(flat, p)))
     kl = weights.beta_global * weights.degree_weight
     if kl != 0.0:
-        log_degree_prior(graphs, a, b, other)
+        log_degree_prior(graphs, a, b, scratch, other)
         scale, one = splat(flat, kl), splat(flat, 1.0)
         for p in range(0, n * length, WIDTH_64):
             store(flat, p, fma(scale, one - load(more, p), load(flat, p)))
-    twice, moments = splat(flat, 2.0 * weights.beta_global), np.zeros(length)
+    twice, row = splat(flat, 2.0 * weights.beta_global), scratch.row
     for k in range(m):
-        moments[k] = moment_nu[k]
+        row[k] = moments[k0 + k]
     for i in range(n):
-        moment = splat(flat, moment_mu[i])
+        moment = splat(flat, moments[i0 + i])
         for k in range(0, length, WIDTH_64):
             p = i * length + k
-            store(flat, p, fma(twice, moment + load(moments, k), load(flat, p)))
+            store(flat, p, fma(twice, moment + load(row, k), load(flat, p)))
 
 
-@compiled
-def feature_cost(graphs: Any, a: int, b: int, out: Any) -> None:
+@compiled_borrowing
+def feature_cost(graphs: Any, a: int, b: int, scratch: Scratch, out: Any) -> None:
     """C_V: Euclidean distance of feature vectors, and the share of Weisfeiler-Lehman rounds that differ."""
     i0, k0 = graphs.offsets[a], graphs.offsets[b]
     n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
     length = out.shape[1]
     flat = out.reshape(n * length)
-    _squared_distances(graphs.features, i0, k0, m, out)
+    _squared_distances(graphs.features, i0, k0, m, scratch.columns, out)
     starts = graphs.column_offsets
     spans = starts[a], starts[a + 1], starts[b], starts[b + 1]
     if spans[0] < spans[1] or spans[2] < spans[3]:
         columns = graphs.column_keys, graphs.entry_offsets, graphs.entry_rows, graphs.entry_values
-        _add_sparse_squared_distances(columns, spans, graphs.square_norms, i0, k0, m, out)
+        _add_sparse_squared_distances(columns, spans, graphs.square_norms, i0, k0, m, scratch, out)
     for p in range(0, n * length, WIDTH_64):
         store(flat, p, root(load(flat, p)))
     rounds = graphs.colours.shape[0]
     if rounds:
         one_round = splat(flat, graphs.hamming_cost / rounds)
-        known, colours = graphs.colours, np.zeros(length, np.uint64)
+        known, colours = graphs.colours, scratch.words
         for r in range(rounds):
             for k in range(m):
                 colours[k] = known[r, k0 + k]
@@ -86,41 +114,42 @@ def feature_cost(graphs: Any, a: int, b: int, out: Any) -> None:
                     store(flat, p, load(flat, p) + mismatch(colours, k, colour, one_round))
 
 
-@compiled
-def neighbour_cost(graphs: Any, a: int, b: int, out: Any) -> None:
+@compiled_borrowing
+def neighbour_cost(graphs: Any, a: int, b: int, scratch: Scratch, out: Any) -> None:
     """C_N: distance of structure embeddings, Euclidean or Hamming on signs."""
     i0, k0 = graphs.offsets[a], graphs.offsets[b]
     n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
     width = graphs.signs.shape[1]
     if width:
-        out[:] = 0.0
         for i in range(n):
+            for k in range(m, out.shape[1]):
+                out[i, k] = 0.0
             for k in range(m):
                 differ = 0
                 for c in range(width):
                     differ += graphs.signs[i0 + i, c] != graphs.signs[k0 + k, c]
                 out[i, k] = graphs.neighbour_cost * differ / width
         return
-    _squared_distances(graphs.embedding, i0, k0, m, out)
+    _squared_distances(graphs.embedding, i0, k0, m, scratch.columns, out)
     flat = out.reshape(out.size)
     scale = splat(flat, graphs.neighbour_cost)
     for p in range(0, len(flat), WIDTH_64):
         store(flat, p, scale * root(load(flat, p)))
 
 
-@compiled
-def log_degree_prior(graphs: Any, a: int, b: int, out: Any) -> None:
+@compiled_borrowing
+def log_degree_prior(graphs: Any, a: int, b: int, scratch: Scratch, out: Any) -> None:
     """log gamma': likeness of degrees, floored, as a joint distribution."""
     i0, k0 = graphs.offsets[a], graphs.offsets[b]
     n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
     length = out.shape[1]
-    known, degrees = graphs.degrees, np.ones(length)
-    for k in range(m):
-        degrees[k] = known[k0 + k]
+    known, degrees = graphs.degrees, scratch.row
+    for k in range(length):
+        degrees[k] = known[k0 + k] if k < m else 1.0
     flat = out.reshape(n * length)
     floor, one, least = splat(flat, PRIOR_FLOOR), splat(flat, 1.0), splat(flat, SMALLEST_DEGREE)
     total = 0.0
-    first, row_sums = np.empty(n, np.int64), np.empty(n)
+    first, row_sums = scratch.first, scratch.sums
     for i in range(n):
         first[i] = _first_equal(known, i0, i)
         if first[i] == i:
@@ -139,7 +168,7 @@ def log_degree_prior(graphs: Any, a: int, b: int, out: Any) -> None:
             store(flat, k, same if first[i] < i else log_of(same) - log_total)
 
 
-@compiled
+@compiled_borrowing
 def _first_equal(values: Any, begin: int, i: int) -> int:
     """The first j <= i with values[begin + j] == values[begin + i]: degrees repeat, and so do rows made of them."""
     for j in range(i):
@@ -148,15 +177,14 @@ def _first_equal(values: Any, begin: int, i: int) -> int:
     return i
 
 
-@compiled
-def _squared_distances(rows: Any, i0: int, k0: int, m: int, out: Any) -> None:
+@compiled_borrowing
+def _squared_distances(rows: Any, i0: int, k0: int, m: int, columns: Any, out: Any) -> None:
     """Squared Euclidean distances of two runs of rows; the target's columns are made contiguous."""
     n, length = out.shape
     width = rows.shape[1]
-    columns = np.zeros(width * length)
-    for k in range(m):
-        for c in range(width):
-            columns[c * length + k] = rows[k0 + k, c]
+    for c in range(width):
+        for k in range(length):
+            columns[c * length + k] = rows[k0 + k, c] if k < m else 0.0
     flat = out.reshape(n * length)
     zero = splat(flat, 0.0)
     i = 0
@@ -174,13 +202,17 @@ def _squared_distances(rows: Any, i0: int, k0: int, m: int, out: Any) -> None:
         i += 2
 
 
-@compiled
-def _add_sparse_squared_distances(columns: Any, spans: Any, norms: Any, i0: int, k0: int, m: int, out: Any) -> None:
+@compiled_borrowing
+def _add_sparse_squared_distances(
+    columns: Any, spans: Any, norms: Any, i0: int, k0: int, m: int, scratch: Scratch, out: Any
+) -> None:
     """Adds |x|^2 + |y|^2 - 2 <x, y> over sparse columns, found by merging two sorted lists of keys."""
     keys, offsets, rows, values = columns
     p, p_end, q, q_end = spans
     n, length = out.shape
-    products, column = np.zeros(n * length), np.zeros(length)
+    products, column = scratch.products, scratch.row
+    for k in range(length):
+        column[k] = 0.0
     while p < p_end and q < q_end:
         left, right = keys[p], keys[q]
         if left == right:
@@ -207,10 +239,12 @@ def _add_sparse_squared_distances(columns: Any, spans: Any, norms: Any, i0: int,
     for k in range(m):
         column[k] = norms[k0 + k]
     flat = out.reshape(n * length)
-    minus_two, rounding = splat(flat, -2.0), splat(flat, ROUNDING)
+    minus_two, rounding, zero = splat(flat, -2.0), splat(flat, ROUNDING), splat(flat, 0.0)
     for i in range(n):
         norm = splat(flat, norms[i0 + i])
         for k in range(0, length, WIDTH_64):
             both = norm + load(column, k)
-            rest = fma(minus_two, load(products, i * length + k), both)
-            store(flat, i * length + k, load(flat, i * length + k) + where_larger(rest, rounding * both, rest))
+            p = i * length + k
+            rest = fma(minus_two, load(products, p), both)
+            store(products, p, zero)
+            store(flat, p, load(flat, p) + where_larger(rest, rounding * both, rest))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rwk.transport import cpu
 from rwk.transport.chunks import Ticker, one_blas_thread
+from rwk.transport.loading import load_pair
 from rwk.transport.problem import (
     TERM_NAMES,
     BackendError,
@@ -69,7 +70,7 @@ def run_pair(
     """Algorithm 1 with the exact direction: plain Frank-Wolfe, whose gap is the true one."""
     measures, kl = in_doubles(measures), weights.beta_global * weights.degree_weight
     with one_blas_thread():
-        pair = cpu.load_pair(measures, a, b, weights)  # 1
+        pair = load_pair(measures, a, b, weights)  # 1
         shape = pair.fixed.shape
         gamma = np.outer(pair.mu, pair.nu)  # 2
         logs, trial, trial_logs = np.zeros(shape), np.empty(shape), np.zeros(shape)
@@ -109,7 +110,7 @@ def true_gap(measures: GraphMeasures, a: int, b: int, weights: CostWeights, coup
     """The Frank-Wolfe gap max <gamma - gamma_hat, g> over all couplings, at a given coupling."""
     measures, kl = in_doubles(measures), weights.beta_global * weights.degree_weight
     with one_blas_thread():
-        pair = cpu.load_pair(measures, a, b, weights)
+        pair = load_pair(measures, a, b, weights)
         gamma = np.ascontiguousarray(coupling, np.float64)
         image, logs, g = np.empty_like(gamma), np.zeros_like(gamma), np.empty_like(gamma)
         cpu.quadratic_map(measures, pair, weights, gamma, image)

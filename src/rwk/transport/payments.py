@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.transport import cpu
 from rwk.transport.chunks import one_blas_thread
+from rwk.transport.loading import load_pair
 from rwk.transport.problem import CostWeights, GraphMeasures
 
 Payments = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -28,7 +28,7 @@ def node_payments(
     """
     gamma = np.asarray(coupling, np.float64)
     with one_blas_thread():
-        pair = cpu.load_pair(measures, a, b, weights)
+        pair = load_pair(measures, a, b, weights)
         price = pair.feature + weights.beta_local * pair.neighbour
         if weights.beta_local:
             price = price + weights.beta_local * _local_price(measures, (a, b), pair, weights, gamma)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.transport.compiling import compiled
-from rwk.transport.costs import feature_cost, neighbour_cost, padded
+from rwk.transport.costs import cost_scratch, feature_cost, neighbour_cost, padded
 from rwk.transport.problem import GraphMeasures
 
 N_PAIRS = 256
@@ -54,10 +54,10 @@ def _means(graphs: Any, pairs: Any, of_features: bool) -> Any:
     for p in range(len(pairs)):
         a, b = pairs[p, 0], pairs[p, 1]
         n, m = graphs.offsets[a + 1] - graphs.offsets[a], graphs.offsets[b + 1] - graphs.offsets[b]
-        cost = np.empty((n, padded(m)))
+        cost, scratch = np.empty((n, padded(m))), cost_scratch(graphs, n, m)
         if of_features:
-            feature_cost(graphs, a, b, cost)
+            feature_cost(graphs, a, b, scratch, cost)
         else:
-            neighbour_cost(graphs, a, b, cost)
+            neighbour_cost(graphs, a, b, scratch, cost)
         out[p] = cost[:, :m].mean()
     return out

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rwk.transport.compiling import compiled
+from rwk.transport.compiling import compiled, compiled_inside
 from rwk.transport.reductions import total_of
 from rwk.transport.vectormath import exp_of, log_of
 from rwk.transport.vectors import WIDTH_32, WIDTH_64, fma, lane_sum, load, splat
@@ -51,7 +51,7 @@ def sinkhorn_plan(g: Any, mu: Any, nu: Any, lam: float, rounds: int, plan: Any) 
         round_to_marginals(plan, mu, nu)
 
 
-@compiled
+@compiled_inside
 def _plan_of_kernel(kernel: Any, mu: Any, nu: Any, rounds: int) -> None:
     """Overwrite a kernel K by diag(u) K diag(v), rounded to its marginals.
 
@@ -104,7 +104,7 @@ def _plan_of_kernel(kernel: Any, mu: Any, nu: Any, rounds: int) -> None:
     _add_missing(kernel, missing_rows, missing_columns)
 
 
-@compiled
+@compiled_inside
 def _four_products(flat: Any, first: int, v: Any) -> Any:
     """Four rows of a matrix, beginning at `first`, times v."""
     m = len(v)
@@ -127,7 +127,7 @@ def _four_products(flat: Any, first: int, v: Any) -> Any:
     return s0, s1, s2, s3
 
 
-@compiled
+@compiled_inside
 def _scale_logarithms(g: Any, mu: Any, nu: Any, lam: float, rounds: int, plan: Any) -> None:
     """The same rounds on log u and log v, in float64."""
     n, m = g.shape
@@ -160,7 +160,7 @@ def _scale_logarithms(g: Any, mu: Any, nu: Any, lam: float, rounds: int, plan: A
             plan[i, k] = np.exp(log_u[i] + logs[i, k] + log_v[k])
 
 
-@compiled
+@compiled_inside
 def round_to_marginals(plan: Any, mu: Any, nu: Any) -> None:
     """Shrink rows, then columns, that carry too much, and spread what is missing as a rank-one plan."""
     n, m = plan.shape
@@ -184,7 +184,7 @@ def round_to_marginals(plan: Any, mu: Any, nu: Any) -> None:
     _add_missing(plan, missing_rows, missing_columns)
 
 
-@compiled
+@compiled_inside
 def _add_missing(plan: Any, missing_rows: Any, missing_columns: Any) -> None:
     """Spread missing mass as the rank-one plan e_r e_c^T / |e_r|."""
     n, m = plan.shape

@@ -6,7 +6,6 @@ does not depend on what else is solved.
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from rwk.transport import cpu
 from rwk.transport.chunks import Ticker, in_threads, one_blas_thread, plan_chunks
-from rwk.transport.compiling import is_cold
+from rwk.transport.compiling import call_compiled
 from rwk.transport.lanes import body
 from rwk.transport.problem import (
     TERM_NAMES,
@@ -29,7 +28,7 @@ from rwk.transport.vectors import REGISTER_BYTES
 
 # n * m of the largest pair that is solved side by side with others, by the bytes of a number: beyond, vectors along the
 # rows of one pair are as fast, and need no like company
-LARGEST_SMALL: Final = {8: 40 * 40, 4: 56 * 56}
+LARGEST_SMALL: Final = {8: 56 * 56, 4: 56 * 56}
 
 NO_COUPLINGS: Final = np.empty((0, 0, 0))
 NO_TRACE: Final = np.empty((0, 2))
@@ -45,10 +44,9 @@ def run_pairs(
     tick: Ticker | None = None,
 ) -> PairResults:
     """Solve pairs as oriented."""
-    announce_compiling(str(measures.structure.dtype))
     results = PairResults.empty(len(pairs))
     small = is_small(measures, pairs)
-    for chosen, solve in ((np.flatnonzero(small), solve_small), (np.flatnonzero(~small), cpu.solve_chunk)):
+    for chosen, solve in ((np.flatnonzero(small), solve_small), (np.flatnonzero(~small), solve_large)):
         order, bounds = plan_chunks(measures, pairs[chosen], alike=solve is solve_small)
         places = chosen[order]
 
@@ -68,20 +66,20 @@ def run_pair(
     measures: GraphMeasures, a: int, b: int, weights: CostWeights, options: ScgOptions, *, trace: bool = False
 ) -> PairSolution:
     """Solve one pair, coupling included."""
-    announce_compiling(str(measures.structure.dtype))
     terms = np.zeros(len(TERM_NAMES))
     history = np.full((options.max_iter if trace else 0, 2), np.nan)
     pairs = np.array([[a, b]])
     with one_blas_thread():
         if is_small(measures, pairs)[0]:
             results, couplings = PairResults.empty(1), np.empty((1, measures.sizes[a], measures.sizes[b]))
-            if not solve_small(measures, pairs, weights, options, results, couplings, history).any():
+            if not len(solve_small(measures, pairs, weights, options, results, couplings, history)):
                 gamma = couplings[0].astype(measures.structure.dtype)
-                cpu.terms_of(measures, a, b, weights, gamma, terms)
+                terms = cpu.terms_of(measures, a, b, weights, gamma)
                 _, n_iter, gap, converged = (of_one[0] for of_one in results)
                 return make_solution(gamma, terms, n_iter=n_iter, gap=gap, converged=converged, history=history)
             history[:] = np.nan
-        gamma, _, n_iter, gap, converged = cpu.solve_pair(measures, a, b, weights, options, terms, history)
+        arguments = measures, a, b, weights, options, terms, history
+        gamma, _, n_iter, gap, converged = call_compiled(cpu.solve_pair, *arguments)
     return make_solution(gamma, terms, n_iter=n_iter, gap=gap, converged=converged, history=history)
 
 
@@ -101,53 +99,36 @@ def solve_small(
     results: PairResults,
     couplings: NDArray[np.float64] = NO_COUPLINGS,
     trace: NDArray[np.float64] = NO_TRACE,
-) -> NDArray[np.bool_]:
+) -> NDArray[np.int64]:
     """Solve small pairs side by side.
 
-    A kernel too wide for float32 is tried in float64, one too wide for that goes to the body with logarithms; returned
-    is which pairs did, if there was room for couplings (then they are left to the caller).
+    Pairs too hard for float32 are tried in float64, and if their kernels are too wide for that they go to the body with
+    logarithms, unless couplings are asked for: then such pairs are returned, for the caller to solve.
     """
-    hard = np.zeros(len(pairs), np.bool_)
-    lanes = empty_lanes(measures.structure.dtype)
-    body.solve_side_by_side(measures, pairs, weights, options, lanes, results, hard, couplings, trace)
-    if lanes.dtype == np.float32 and hard.any():
-        hard = _solve_again(measures, pairs, weights, options, results, hard, couplings, trace)
-    if hard.any() and not len(couplings):
-        left = np.flatnonzero(hard)
-        part = PairResults.empty(len(left))
-        cpu.solve_chunk(measures, pairs[left], weights, options, part)
+    left = np.arange(len(pairs))
+    for precision in dict.fromkeys((measures.structure.dtype, np.dtype(np.float64))):
+        trace[:] = np.nan
+        part, hard = PairResults.empty(len(left)), np.zeros(len(left), np.bool_)
+        arguments = measures, pairs[left], weights, options, empty_lanes(precision), part, hard, couplings, trace
+        call_compiled(body.solve_side_by_side, *arguments)
         results.put(left, part)
-    return hard
+        left = left[hard]
+        if not len(left):
+            return left
+    if not len(couplings):
+        part = PairResults.empty(len(left))
+        solve_large(measures, pairs[left], weights, options, part)
+        results.put(left, part)
+    return left
 
 
-def _solve_again(
-    measures: GraphMeasures,
-    pairs: NDArray[np.int64],
-    weights: CostWeights,
-    options: ScgOptions,
-    results: PairResults,
-    hard: NDArray[np.bool_],
-    couplings: NDArray[np.float64],
-    trace: NDArray[np.float64],
-) -> NDArray[np.bool_]:
-    """The hard ones once more, in float64."""
-    left = np.flatnonzero(hard)
-    part, still = PairResults.empty(len(left)), np.zeros(len(left), np.bool_)
-    body.solve_side_by_side(
-        measures, pairs[left], weights, options, empty_lanes(np.float64), part, still, couplings, trace
-    )
-    results.put(left, part)
-    remain = np.zeros(len(pairs), np.bool_)
-    remain[left[still]] = True
-    return remain
+def solve_large(
+    measures: GraphMeasures, pairs: NDArray[np.int64], weights: CostWeights, options: ScgOptions, results: PairResults
+) -> None:
+    """Solve pairs one by one."""
+    call_compiled(cpu.solve_chunk, measures, pairs, weights, options, results)
 
 
 def empty_lanes(dtype: Any) -> NDArray[Any]:
     """An empty array that says how many pairs in which precision are solved side by side."""
     return np.empty((0, REGISTER_BYTES // np.dtype(dtype).itemsize), dtype)
-
-
-def announce_compiling(precision: str) -> None:
-    """Say that the first solve takes longer, where neither this process nor the disk has the code."""
-    if is_cold(body.solve_side_by_side, precision):
-        print("rwk: compiling, once (about half a minute)", file=sys.stderr, flush=True)

@@ -271,6 +271,16 @@ def where_larger(typing_context: Any, a: Any, b: Any, value: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def choose(typing_context: Any, a: Any, b: Any, value: Any, other: Any) -> Any:
+    """`value` in lanes where a > b, else `other`."""
+
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", *arguments[:2]), *arguments[2:])
+
+    return value(a, a, value, value), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def mismatch(typing_context: Any, words: Any, index: Any, word: Any, value: Any) -> Any:
     """`value` in lanes where words[index : index + WIDTH] differ from one word, else 0."""
     whole = ir.VectorType(ir.IntType(64), value.width)

@@ -7,28 +7,33 @@ for another, and a pair's bits do not depend on its neighbours.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from rwk.transport.compiling import compiled
+from rwk.transport.compiling import compiled, compiled_borrowing, compiled_inside
+from rwk.transport.costs import cost_scratch
+from rwk.transport.lanes.entering import enter
 from rwk.transport.lanes.sinkhorn import sinkhorn_lanes
-from rwk.transport.lanes.stage import Roll, Stage, empty_roll, empty_stage, enter
+from rwk.transport.lanes.stage import Roll, Rooms, Slopes, Stage, empty_roll, empty_stage, make_rooms, make_slopes
 from rwk.transport.lanes.steps import (
     curvature_lanes,
     direction_lanes,
     gradient_lanes,
-    lane_value,
-    make_rooms,
-    make_slopes,
     quadratic_lanes,
     search_lanes,
     take_step,
+    value_lanes,
 )
+from rwk.transport.lanes.summaries import Summaries, empty_summaries
 from rwk.transport.sinkhorn import PLAIN_SPREAD_32, PLAIN_SPREAD_64
 
+# How far from the tolerance a gap must be for float32 to tell, by the spread of the gradient: ten times the largest
+# error seen
+UNSURE_32: Final = 2e-6
 
-@compiled
+
+@compiled_inside
 def stage_for(graphs: Any, pairs: Any, weights: Any, width: int, dtype: Any) -> Stage:
     """A stage that has room for any of these pairs."""
     n, m, r, s = 1, 1, 1, 1
@@ -47,42 +52,80 @@ def solve_side_by_side(
 ) -> None:
     """Solve pairs in the precision of `like`, an array (0, lanes); results are values, n_iter, gaps, converged.
 
-    `hard` is set for pairs whose kernel would underflow, which have no result. `couplings` (pairs, n, m) are filled
-    where there is room for them, and `trace` with (objective, gap) of pair 0 before each of its iterations.
+    `hard` is set for pairs whose results do not count: their kernel would underflow, or float32 can't tell when they
+    are done, because a gap is too near the tolerance or because they never are (one more or one less iteration changes
+    a value by far more than rounding does, and so do many). `couplings` (pairs, n, m) are filled where there is room
+    for them, and `trace` with (objective, gap) of pair 0 before each of its iterations.
     """
     width = like.shape[1]
+    stage = stage_for(graphs, pairs, weights, width, like.dtype)
+    n, m, _ = stage.fixed.shape
+    known, scratch = empty_summaries(graphs), cost_scratch(graphs, n, m)
+    roll, rooms, slopes = empty_roll(width), make_rooms(stage), make_slopes(width)
+    _run(
+        graphs, pairs, weights, options, stage, known, scratch, roll, rooms, slopes, np.zeros(2, np.int64),
+        results, hard, couplings, trace,
+    )  # fmt: skip
+
+
+@compiled_borrowing
+def _run(
+    graphs: Any,
+    pairs: Any,
+    weights: Any,
+    options: Any,
+    stage: Stage,
+    known: Summaries,
+    scratch: Any,
+    roll: Roll,
+    rooms: Rooms,
+    slopes: Slopes,
+    extent: Any,
+    results: Any,
+    hard: Any,
+    couplings: Any,
+    trace: Any,
+) -> None:
+    """The loop: all memory is there."""
+    width = len(roll.pair)
     kl = weights.beta_global * weights.degree_weight
     ridge = 0.5 * weights.beta_local * weights.ridge
-    widest = PLAIN_SPREAD_32 if like.itemsize == 4 else PLAIN_SPREAD_64
-    stage = stage_for(graphs, pairs, weights, width, like.dtype)
-    roll = empty_roll(width, stage.fixed.shape[1])
-    rooms, slopes = make_rooms(stage), make_slopes(width)
-    extent = np.zeros(2, np.int64)
+    narrow = stage.fixed.itemsize == 4
+    widest = PLAIN_SPREAD_32 if narrow else PLAIN_SPREAD_64
     upcoming = 0
-    for lane in range(width):
-        p = lane % len(pairs)  # lanes too many idle on copies
-        enter(graphs, pairs[p, 0], pairs[p, 1], weights, stage, extent, roll, lane)  # 1, 2
-        if upcoming < len(pairs):
-            roll.pair[lane], roll.active[lane] = upcoming, True
-            upcoming += 1
-    if len(trace):
-        roll.objective[0] = lane_value(stage, roll, kl, 0)
-    while roll.active.any():
+    while True:
+        fresh = False
+        for lane in range(width):
+            if not roll.active[lane] and upcoming < len(pairs):
+                a, b = pairs[upcoming, 0], pairs[upcoming, 1]
+                enter(graphs, a, b, weights, known, scratch, stage, extent, roll, lane)  # 1, 2
+                roll.pair[lane], roll.active[lane], fresh = upcoming, True, True
+                upcoming += 1
+        if _count(roll.active) == 0:
+            return
+        shrink(roll, extent)
         n, m = int(extent[0]), int(extent[1])
-        gradient_lanes(stage, roll, n, m, kl, rooms)  # 3
-        sinkhorn_lanes(stage, n, m, rooms.g, rooms.low, options.entropy, options.sinkhorn_iter, rooms.delta)  # 4
-        direction_lanes(stage, n, m, rooms, slopes)  # 5
+        gradient_lanes(stage, fresh, n, m, kl, rooms)  # 3
+        sinkhorn_lanes(stage, n, m, rooms, options.entropy, options.sinkhorn_iter)  # 4
+        direction_lanes(stage, fresh, n, m, rooms, slopes)  # 5
+        for lane in range(width):
+            stage.fresh[0, 0, lane] = 0.0
+        if len(trace) and roll.pair[0] == 0 and roll.n_iter[0] == 0:
+            value_lanes(stage, n, m, slopes)
+            roll.objective[0] = slopes.value[0] + kl * roll.entropy[0] + roll.constant[0]
         for lane in range(width):
             if roll.active[lane]:
                 roll.gap[lane] = -slopes.slope[lane]
                 spread = np.float64(rooms.high[0, 0, lane]) - np.float64(rooms.low[0, 0, lane])
                 roll.hard[lane] = spread > widest * options.entropy
                 roll.converged[lane] = roll.gap[lane] <= options.tol
+                if narrow and abs(roll.gap[lane] - options.tol) <= UNSURE_32 * spread:
+                    roll.hard[lane] = True
                 if roll.pair[lane] == 0 and roll.n_iter[lane] < len(trace):
                     trace[roll.n_iter[lane], 0], trace[roll.n_iter[lane], 1] = roll.objective[lane], roll.gap[lane]
                 if roll.converged[lane] or roll.hard[lane] or options.max_iter == 0:
                     roll.active[lane] = False
-        if roll.active.any():
+        if _count(roll.active) > 0:
             quadratic_lanes(stage, n, m, ridge, rooms, rooms.delta, rooms.delta_image)  # 6
             curvature_lanes(n, m, rooms, slopes)
             search_lanes(stage, roll, n, m, kl, rooms, slopes)  # 7
@@ -96,40 +139,44 @@ def solve_side_by_side(
                     roll.objective[lane] += slopes.change[lane]
                     roll.n_iter[lane] += 1
                     roll.active[lane] = roll.n_iter[lane] < options.max_iter
-        for lane in range(width):
-            if roll.pair[lane] >= 0 and not roll.active[lane]:
-                _leave(stage, roll, kl, lane, results, hard, couplings)  # 9
-                roll.pair[lane] = -1
-                if upcoming < len(pairs):
-                    a, b = pairs[upcoming, 0], pairs[upcoming, 1]
-                    roll.n[lane] = graphs.offsets[a + 1] - graphs.offsets[a]
-                    roll.m[lane] = graphs.offsets[b + 1] - graphs.offsets[b]
-                    shrink(roll, extent, lane)
-                    enter(graphs, a, b, weights, stage, extent, roll, lane)
-                    roll.pair[lane], roll.active[lane] = upcoming, True
-                    upcoming += 1
-        shrink(roll, extent, -1)
+        if _count(roll.active) < width:
+            value_lanes(stage, n, m, slopes)  # 9
+            for lane in range(width):
+                if roll.pair[lane] >= 0 and not roll.active[lane]:
+                    if narrow and options.tol > 0.0 and not roll.converged[lane]:
+                        roll.hard[lane] = True
+                    _leave(stage, roll, kl * roll.entropy[lane] + slopes.value[lane], lane, results, hard, couplings)
 
 
-@compiled
-def shrink(roll: Roll, extent: Any, entering: int) -> None:
-    """Use no more of the stage than the pairs in it, and the one about to enter, need."""
+@compiled_borrowing
+def _count(flags: Any) -> int:
+    """How many are set."""
+    total = 0
+    for flag in flags:
+        total += flag
+    return total
+
+
+@compiled_borrowing
+def shrink(roll: Roll, extent: Any) -> None:
+    """Use no more of the stage than the pairs in it need."""
     n, m = 1, 1
     for lane in range(len(roll.pair)):
-        if roll.pair[lane] >= 0 or lane == entering:
+        if roll.pair[lane] >= 0:
             n, m = max(n, roll.n[lane]), max(m, roll.m[lane])
     extent[0], extent[1] = min(extent[0], n), min(extent[1], m)
 
 
-@compiled
-def _leave(stage: Stage, roll: Roll, kl: float, lane: int, results: Any, hard: Any, couplings: Any) -> None:
-    """Write down the result of a lane."""
+@compiled_borrowing
+def _leave(stage: Stage, roll: Roll, variable: float, lane: int, results: Any, hard: Any, couplings: Any) -> None:
+    """Write down the result of a lane, the part of H that varies with gamma given."""
     values, n_iter, gaps, converged = results
     p = roll.pair[lane]
     hard[p] = roll.hard[lane]
-    values[p], n_iter[p] = lane_value(stage, roll, kl, lane), roll.n_iter[lane]
+    values[p], n_iter[p] = variable + roll.constant[lane], roll.n_iter[lane]
     gaps[p], converged[p] = roll.gap[lane], roll.converged[lane]
     if p < len(couplings):
         for i in range(roll.n[lane]):
             for k in range(roll.m[lane]):
                 couplings[p, i, k] = stage.gamma[i, k, lane]
+    roll.pair[lane] = -1

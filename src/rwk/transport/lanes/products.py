@@ -15,7 +15,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from rwk.transport.compiling import compiled
+from rwk.transport.compiling import compiled_borrowing
 from rwk.transport.vectors import address, call_llvm, lanes_in, vector_type
 
 # as many results as fit in the registers, with room for what is multiplied
@@ -34,14 +34,12 @@ def tile_product(
     depth: Any,
     rows: Any,
     columns: Any,
-    transposed: Any,
 ) -> Any:
     """out[i + r, k + c] += sum over j < depth of left[i + r, j] * right[j, k + c], for r < rows and c < columns.
 
-    With `transposed` left is read as left[j, i + r]. The last three are constants of the code.
+    The last two are constants of the code.
     """
     n_rows, n_columns = rows.literal_value, columns.literal_value
-    flipped = bool(transposed.literal_value)
     size = ir.IntType(64)
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
@@ -60,7 +58,7 @@ def tile_product(
         for p, place in enumerate(sums):
             builder.store(load(out, arguments[2], down[p // n_columns], across[p % n_columns]), place)
         with cgutils.for_range(builder, inner) as loop:
-            lefts = [load(left, arguments[0], *((loop.index, row) if flipped else (row, loop.index))) for row in down]
+            lefts = [load(left, arguments[0], row, loop.index) for row in down]
             rights = [load(right, arguments[1], loop.index, column) for column in across]
             for p, place in enumerate(sums):
                 factors = lefts[p // n_columns], rights[p % n_columns]
@@ -70,47 +68,28 @@ def tile_product(
             builder.store(builder.load(place), where, align=out.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
-    return types.void(left, right, out, i, k, depth, rows, columns, transposed), generate
+    return types.void(left, right, out, i, k, depth, rows, columns), generate
 
 
-@compiled
+@compiled_borrowing
 def add_product(left: Any, right: Any, out: Any, n: int, depth: int, m: int) -> None:
     """out[:n, :m] += left[:n, :depth] right[:depth, :m]."""
     i = 0
     while i + ROWS <= n:
         k = 0
         while k + COLUMNS <= m:
-            tile_product(left, right, out, i, k, depth, ROWS, COLUMNS, 0)
+            tile_product(left, right, out, i, k, depth, ROWS, COLUMNS)
             k += COLUMNS
         while k < m:
-            tile_product(left, right, out, i, k, depth, ROWS, 1, 0)
+            tile_product(left, right, out, i, k, depth, ROWS, 1)
             k += 1
         i += ROWS
     while i < n:
         k = 0
         while k + COLUMNS <= m:
-            tile_product(left, right, out, i, k, depth, 1, COLUMNS, 0)
+            tile_product(left, right, out, i, k, depth, 1, COLUMNS)
             k += COLUMNS
         while k < m:
-            tile_product(left, right, out, i, k, depth, 1, 1, 0)
+            tile_product(left, right, out, i, k, depth, 1, 1)
             k += 1
-        i += 1
-
-
-@compiled
-def add_transposed_product(left: Any, right: Any, out: Any, n: int, depth: int, m: int) -> None:
-    """out[:n, :m] += left[:depth, :n]^T right[:depth, :m]."""
-    i = 0
-    while i + ROWS <= n:
-        k = 0
-        while k + COLUMNS <= m:
-            tile_product(left, right, out, i, k, depth, ROWS, COLUMNS, 1)
-            k += COLUMNS
-        while k < m:
-            tile_product(left, right, out, i, k, depth, ROWS, 1, 1)
-            k += 1
-        i += ROWS
-    while i < n:
-        for k in range(m):
-            tile_product(left, right, out, i, k, depth, 1, 1, 1)
         i += 1

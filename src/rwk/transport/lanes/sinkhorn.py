@@ -8,39 +8,37 @@ from __future__ import annotations
 
 from typing import Any
 
-from rwk.transport.compiling import compiled
-from rwk.transport.lanes.stage import Stage, lane_matrix
+from rwk.transport.compiling import compiled_borrowing
+from rwk.transport.lanes.stage import Rooms, Stage
 from rwk.transport.sinkhorn import TINY_32, TINY_64
-from rwk.transport.vectormath import exp_of
-from rwk.transport.vectors import fma, larger, load, smaller, splat, store
+from rwk.transport.vectormath import exp_of, quotient
+from rwk.transport.vectors import fma, larger, load, smaller, splat, store, where_larger
 
 
-@compiled
-def sinkhorn_lanes(stage: Stage, n: int, m: int, g: Any, low: Any, lam: float, rounds: int, plan: Any) -> None:
-    """Fill `plan` with the couplings that `rounds` rounds find for cost g, whose least entries are `low`."""
-    width = g.shape[2]
-    u, v = lane_matrix(n, 1, width, g.dtype), lane_matrix(m, 1, width, g.dtype)
-    sums = lane_matrix(m, 1, width, g.dtype)  # K^T u
+@compiled_borrowing
+def sinkhorn_lanes(stage: Stage, n: int, m: int, rooms: Rooms, lam: float, rounds: int) -> None:
+    """Fill `delta` with the couplings that `rounds` rounds find for cost g, whose least entries are `low`."""
+    g, low, plan, u, v, sums = rooms.g, rooms.low, rooms.delta, rooms.u, rooms.v, rooms.sums
     inverse, lowest, zero = splat(g, 1.0 / lam), load(low, 0), splat(g, 0.0)
     for k in range(m):
         store(sums, k, zero)
     for i in range(n):
-        present = load(stage.present, i)
+        here = load(stage.mu, i)  # u = 1 where the source has a node
         for k in range(m):
             entry = exp_of((lowest - load(g, (i, k))) * inverse)
             store(plan, (i, k), entry)
-            store(sums, k, fma(present, entry, load(sums, k)))
+            store(sums, k, load(sums, k) + where_larger(here, zero, entry))
     for _ in range(rounds):
-        _one_round(stage, n, m, plan, u, v, sums)
-    _round_to_marginals(stage, n, m, plan, u, v, sums)
+        _one_round(stage.mu, stage.nu, n, m, plan, u, v, sums)
+    _round_to_marginals(stage.mu, stage.nu, n, m, plan, u, v, sums)
 
 
-@compiled
-def _one_round(stage: Stage, n: int, m: int, kernel: Any, u: Any, v: Any, sums: Any) -> None:
+@compiled_borrowing
+def _one_round(mu: Any, nu: Any, n: int, m: int, kernel: Any, u: Any, v: Any, sums: Any) -> None:
     tiny = splat(kernel, TINY_32 if kernel.itemsize == 4 else TINY_64)
     zero = splat(kernel, 0.0)
     for k in range(m):
-        store(v, k, load(stage.nu, k) / larger(load(sums, k), tiny))
+        store(v, k, quotient(load(nu, k), larger(load(sums, k), tiny)))
         store(sums, k, zero)
     i = 0
     while i + 4 <= n:
@@ -58,8 +56,10 @@ def _one_round(stage: Stage, n: int, m: int, kernel: Any, u: Any, v: Any, sums: 
             x = load(v, k)
             s0, s1 = fma(load(kernel, (i, k)), x, s0), fma(load(kernel, (i + 1, k)), x, s1)
             s2, s3 = fma(load(kernel, (i + 2, k)), x, s2), fma(load(kernel, (i + 3, k)), x, s3)
-        s0, s1 = load(stage.mu, i) / larger(s0 + t0, tiny), load(stage.mu, i + 1) / larger(s1 + t1, tiny)
-        s2, s3 = load(stage.mu, i + 2) / larger(s2 + t2, tiny), load(stage.mu, i + 3) / larger(s3 + t3, tiny)
+        s0, s1 = larger(s0 + t0, tiny), larger(s1 + t1, tiny)
+        s2, s3 = larger(s2 + t2, tiny), larger(s3 + t3, tiny)
+        s0, s1 = quotient(load(mu, i), s0), quotient(load(mu, i + 1), s1)
+        s2, s3 = quotient(load(mu, i + 2), s2), quotient(load(mu, i + 3), s3)
         store(u, i, s0)
         store(u, i + 1, s1)
         store(u, i + 2, s2)
@@ -79,15 +79,15 @@ def _one_round(stage: Stage, n: int, m: int, kernel: Any, u: Any, v: Any, sums: 
             k += 2
         if k < m:
             s0 = fma(load(kernel, (i, k)), load(v, k), s0)
-        s0 = load(stage.mu, i) / larger(s0 + t0, tiny)
+        s0 = quotient(load(mu, i), larger(s0 + t0, tiny))
         store(u, i, s0)
         for k in range(m):
             store(sums, k, fma(s0, load(kernel, (i, k)), load(sums, k)))
         i += 1
 
 
-@compiled
-def _round_to_marginals(stage: Stage, n: int, m: int, kernel: Any, u: Any, v: Any, sums: Any) -> None:
+@compiled_borrowing
+def _round_to_marginals(mu: Any, nu: Any, n: int, m: int, kernel: Any, u: Any, v: Any, sums: Any) -> None:
     """Overwrite K by diag(u) K diag(v) with exact marginals.
 
     Rows are exact after the last u, and columns carry v K^T u: only columns are shrunk, and what is then missing is
@@ -96,7 +96,7 @@ def _round_to_marginals(stage: Stage, n: int, m: int, kernel: Any, u: Any, v: An
     tiny = splat(kernel, TINY_32 if kernel.itemsize == 4 else TINY_64)
     zero, one = splat(kernel, 0.0), splat(kernel, 1.0)
     for k in range(m):
-        share = load(stage.nu, k)
+        share = load(nu, k)
         carried = load(v, k) * load(sums, k)
         store(v, k, load(v, k) * smaller(share / larger(carried, tiny), one))
         store(sums, k, larger(share - carried, zero))  # from now on what the column misses
@@ -108,7 +108,7 @@ def _round_to_marginals(stage: Stage, n: int, m: int, kernel: Any, u: Any, v: An
             entry = row * load(kernel, (i, k)) * load(v, k)
             store(kernel, (i, k), entry)
             total = total + entry
-        lacks = larger(load(stage.mu, i) - total, zero)
+        lacks = larger(load(mu, i) - total, zero)
         store(u, i, lacks)  # from now on what the row misses
         missing = missing + lacks
     inverse = one / larger(missing, tiny)

@@ -2,78 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from rwk.transport.compiling import compiled
+from rwk.transport.compiling import compiled_borrowing
 from rwk.transport.cpu import ARMIJO, HALVINGS, LARGEST_STEP_WITH_KL, LEAST_MASS_32, LEAST_MASS_64
-from rwk.transport.lanes.products import add_product, add_transposed_product
-from rwk.transport.lanes.stage import Roll, Stage, lane_matrix
+from rwk.transport.lanes.products import add_product
+from rwk.transport.lanes.stage import Roll, Rooms, Slopes, Stage
 from rwk.transport.vectormath import log_of
-from rwk.transport.vectors import fma, larger, load, no_lanes, put, smaller, splat, store, wide
+from rwk.transport.vectors import choose, fma, larger, load, no_lanes, put, smaller, splat, store, wide
 
 
-class Rooms(NamedTuple):
-    """Work arrays."""
-
-    g: Any  # gradient (n, m)
-    delta: Any  # direction, Delta
-    delta_image: Any  # Q(Delta)
-    trial: Any  # gamma + alpha Delta
-    trial_logs: Any
-    carried: Any  # X C_nu (n, m)
-    narrow_source: Any  # X F_nu (n, s)
-    smooth_source: Any  # L_mu X F_nu (n, s)
-    narrow_target: Any  # F_mu^T X (r, m)
-    smooth_target: Any  # F_mu^T X L_nu^T (r, m)
-    low: Any  # (1,) least entry of g
-    high: Any
-    alpha: Any  # (1,)
-
-
-class Slopes(NamedTuple):
-    """Sums of every lane, float64."""
-
-    slope: Any  # <Delta, g>
-    entropy: Any  # <Delta, log gamma>
-    curvature: Any  # <Delta, Q(Delta)>
-    new_entropy: Any  # <gamma, log gamma> at the trial point
-    change: Any  # of H
-
-
-@compiled
-def make_rooms(stage: Stage) -> Rooms:
-    """Work arrays as large as the stage."""
-    n, m, width = stage.fixed.shape
-    dtype = stage.fixed.dtype
-    r, s = stage.factor_mu.shape[1], stage.factor_nu.shape[1]
-    rooms = Rooms(
-        lane_matrix(n, m, width, dtype),
-        lane_matrix(n, m, width, dtype),
-        lane_matrix(n, m, width, dtype),
-        lane_matrix(n, m, width, dtype),
-        lane_matrix(n, m, width, dtype),
-        lane_matrix(n, m, width, dtype),
-        lane_matrix(n, s, width, dtype),
-        lane_matrix(n, s, width, dtype),
-        lane_matrix(r, m, width, dtype),
-        lane_matrix(r, m, width, dtype),
-        lane_matrix(1, 1, width, dtype),
-        lane_matrix(1, 1, width, dtype),
-        lane_matrix(1, 1, width, dtype),
-    )
-    _clear(rooms.trial_logs, n, m)  # without a degree prior nobody writes them
-    return rooms
-
-
-@compiled
-def make_slopes(width: int) -> Slopes:
-    """Room for the sums."""
-    return Slopes(np.zeros(width), np.zeros(width), np.zeros(width), np.zeros(width), np.zeros(width))
-
-
-@compiled
+@compiled_borrowing
 def quadratic_lanes(stage: Stage, n: int, m: int, ridge: float, rooms: Rooms, x: Any, out: Any) -> None:
     """Step 6: out = Q(x)."""
     scale = splat(x, ridge)
@@ -94,13 +35,13 @@ def quadratic_lanes(stage: Stage, n: int, m: int, ridge: float, rooms: Rooms, x:
     r = stage.factor_mu.shape[1]
     if r:
         _clear(rooms.narrow_target, r, m)
-        add_transposed_product(stage.factor_mu, x, rooms.narrow_target, r, n, m)
+        add_product(stage.factor_mu_t, x, rooms.narrow_target, r, n, m)
         _clear(rooms.smooth_target, r, m)
         add_product(rooms.narrow_target, stage.laplacian_nu_t, rooms.smooth_target, r, m, m)
         add_product(stage.factor_mu, rooms.smooth_target, out, n, r, m)
 
 
-@compiled
+@compiled_borrowing
 def _clear(matrix: Any, n: int, m: int) -> None:
     zero = splat(matrix, 0.0)
     for i in range(n):
@@ -108,39 +49,58 @@ def _clear(matrix: Any, n: int, m: int) -> None:
             store(matrix, (i, k), zero)
 
 
-@compiled
-def gradient_lanes(stage: Stage, roll: Roll, n: int, m: int, kl: float, rooms: Rooms) -> None:
-    """Step 3: g = fixed + 2 Q(gamma) + kl log gamma, with the least and the largest entry of every lane."""
-    g = rooms.g
-    two, weight = splat(g, 2.0), splat(g, kl)
+@compiled_borrowing
+def gradient_lanes(stage: Stage, fresh: bool, n: int, m: int, kl: float, rooms: Rooms) -> None:
+    """Step 3: g = fixed + 2 Q(gamma) + kl log gamma, with the least and the largest entry of every lane.
+
+    Where a pair is `fresh`, Q(gamma) and log gamma are made first.
+    """
+    g, left, right = rooms.g, stage.left, stage.right
+    two, weight, zero, new = splat(g, 2.0), splat(g, kl), splat(g, 0.0), load(stage.fresh, 0)
+    first = zero
+    least, largest = first, first
     for i in range(n):
+        mass = load(stage.mu, i)
+        a, b, c, d = load(left, (i, 0)), load(left, (i, 1)), load(left, (i, 2)), load(left, (i, 3))
+        log_mass = load(left, (i, 4))
         for k in range(m):
-            entry = fma(two, load(stage.image, (i, k)), load(stage.fixed, (i, k)))
-            store(g, (i, k), fma(weight, load(stage.logs, (i, k)), entry))
-    for lane in range(g.shape[2]):  # padding looks like the first entry, so that it is neither least nor largest
-        if roll.n[lane] < n or roll.m[lane] < m:
-            for i in range(n):
-                for k in range(roll.m[lane] if i < roll.n[lane] else 0, m):
-                    g[i, k, lane] = g[0, 0, lane]
-    least = load(g, (0, 0))
-    largest = least
-    for i in range(n):
-        for k in range(m):
-            entry = load(g, (i, k))
+            image, logs = load(stage.image, (i, k)), load(stage.logs, (i, k))
+            if fresh:
+                start = fma(b, load(right, (k, 1)), a * load(right, (k, 0)))
+                start = fma(d, load(right, (k, 3)), fma(c, load(right, (k, 2)), start))
+                image = choose(new, zero, start, image)
+                logs = choose(new, zero, log_mass + load(right, (k, 4)), logs)
+                store(stage.image, (i, k), image)
+                store(stage.logs, (i, k), logs)
+            entry = fma(weight, logs, fma(two, image, load(stage.fixed, (i, k))))
+            if i == 0 and k == 0:
+                first = entry
+                least, largest = first, first
+            # padding looks like the first entry, so that it is neither least nor largest
+            entry = choose(smaller(mass, load(stage.nu, k)), zero, entry, first)
+            store(g, (i, k), entry)
             least, largest = smaller(least, entry), larger(largest, entry)
     store(rooms.low, 0, least)
     store(rooms.high, 0, largest)
 
 
-@compiled
-def direction_lanes(stage: Stage, n: int, m: int, rooms: Rooms, slopes: Slopes) -> None:
-    """Step 5: the plan in `delta` becomes Delta = plan - gamma; with <Delta, g> and <Delta, log gamma>."""
+@compiled_borrowing
+def direction_lanes(stage: Stage, fresh: bool, n: int, m: int, rooms: Rooms, slopes: Slopes) -> None:
+    """Step 5: the plan in `delta` becomes Delta = plan - gamma; with <Delta, g> and <Delta, log gamma>.
+
+    Where a pair is `fresh`, gamma = mu nu^T is made first.
+    """
     delta = rooms.delta
     total = no_lanes(wide(splat(delta, 0.0)))
-    entropy = total
+    entropy, zero, new = total, splat(delta, 0.0), load(stage.fresh, 0)
     for i in range(n):
+        mass = load(stage.mu, i)
         for k in range(m):
-            move = load(delta, (i, k)) - load(stage.gamma, (i, k))
+            gamma = load(stage.gamma, (i, k))
+            if fresh:
+                gamma = choose(new, zero, mass * load(stage.nu, k), gamma)
+                store(stage.gamma, (i, k), gamma)
+            move = load(delta, (i, k)) - gamma
             store(delta, (i, k), move)
             total = fma(wide(move), wide(load(rooms.g, (i, k))), total)
             entropy = fma(wide(move), wide(load(stage.logs, (i, k))), entropy)
@@ -148,7 +108,7 @@ def direction_lanes(stage: Stage, n: int, m: int, rooms: Rooms, slopes: Slopes) 
     put(slopes.entropy, entropy)
 
 
-@compiled
+@compiled_borrowing
 def curvature_lanes(n: int, m: int, rooms: Rooms, slopes: Slopes) -> None:
     """<Delta, Q(Delta)>."""
     total = no_lanes(wide(splat(rooms.delta, 0.0)))
@@ -158,7 +118,7 @@ def curvature_lanes(n: int, m: int, rooms: Rooms, slopes: Slopes) -> None:
     put(slopes.curvature, total)
 
 
-@compiled
+@compiled_borrowing
 def try_step(stage: Stage, n: int, m: int, kl: float, rooms: Rooms, slopes: Slopes) -> None:
     """trial = gamma + alpha Delta, nowhere below 0, with its logarithms and <trial, log trial>."""
     step = load(rooms.alpha, 0)
@@ -176,7 +136,7 @@ def try_step(stage: Stage, n: int, m: int, kl: float, rooms: Rooms, slopes: Slop
     put(slopes.new_entropy, total)
 
 
-@compiled
+@compiled_borrowing
 def search_lanes(stage: Stage, roll: Roll, n: int, m: int, kl: float, rooms: Rooms, slopes: Slopes) -> None:
     """Step 7: the step of every lane (0 where it rests, or finds no descent), the trial point and the change of H.
 
@@ -207,7 +167,7 @@ def search_lanes(stage: Stage, roll: Roll, n: int, m: int, kl: float, rooms: Roo
             return
 
 
-@compiled
+@compiled_borrowing
 def take_step(stage: Stage, n: int, m: int, rooms: Rooms) -> None:
     """Step 8: gamma, its logarithms and its image move to the trial point."""
     step = load(rooms.alpha, 0)
@@ -218,16 +178,16 @@ def take_step(stage: Stage, n: int, m: int, rooms: Rooms) -> None:
             store(stage.image, (i, k), fma(step, load(rooms.delta_image, (i, k)), load(stage.image, (i, k))))
 
 
-@compiled
-def lane_value(stage: Stage, roll: Roll, kl: float, lane: int) -> float:
-    """Step 9: H = <gamma, fixed + Q(gamma)> + kl <gamma, log gamma> + constant."""
-    even, odd = 0.0, 0.0
-    for i in range(roll.n[lane]):
-        for k in range(roll.m[lane]):
-            price = np.float64(stage.fixed[i, k, lane]) + np.float64(stage.image[i, k, lane])
+@compiled_borrowing
+def value_lanes(stage: Stage, n: int, m: int, slopes: Slopes) -> None:
+    """Step 9, the part with matrices: <gamma, fixed + Q(gamma)>."""
+    even = no_lanes(wide(load(stage.gamma, (0, 0))))
+    odd = even
+    for i in range(n):
+        for k in range(m):
+            price = wide(load(stage.fixed, (i, k))) + wide(load(stage.image, (i, k)))
             if k % 2:
-                odd = fma(np.float64(stage.gamma[i, k, lane]), price, odd)
+                odd = fma(wide(load(stage.gamma, (i, k))), price, odd)
             else:
-                even = fma(np.float64(stage.gamma[i, k, lane]), price, even)
-    value: float = even + odd + kl * roll.entropy[lane] + roll.constant[lane]
-    return value
+                even = fma(wide(load(stage.gamma, (i, k))), price, even)
+    put(slopes.value, even + odd)

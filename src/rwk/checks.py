@@ -1,0 +1,85 @@
+"""Whether graphs can be used, and a sentence that says what is wrong where they can't."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rwk.graphs import EDGE_FIELDS, NODE_FIELDS, GraphError, GraphSet, IntArray
+
+
+def check_graphs(graphs: GraphSet) -> GraphSet:
+    """Return `graphs`, or raise a `GraphError` that names the first thing no solver could use.
+
+    >>> from rwk.graphs import Graph
+    >>> check_graphs(GraphSet.from_graphs([Graph(0, np.empty((0, 2), int))]))
+    Traceback (most recent call last):
+    rwk.graphs.GraphError: graph 0 has no nodes; remove it or give it one
+    """
+    if len(graphs) == 0:
+        raise GraphError(f"{graphs.name}: there is no graph in it; give at least one")
+    if (graphs.sizes == 0).any():
+        raise GraphError(f"graph {int(np.argmin(graphs.sizes))} has no nodes; remove it or give it one")
+    _check_lengths(graphs)
+    _check_edges(graphs)
+    for name in NODE_FIELDS:
+        _check_values(graphs, name, graphs.node_offsets, "node")
+    for name in EDGE_FIELDS:
+        _check_values(graphs, name, graphs.edge_offsets, "edge")
+    if graphs.node_distances is not None:
+        _check_values(graphs, "node_distances", graphs.pair_offsets, "pair")
+    if graphs.node_weights is not None:
+        totals = np.add.reduceat(graphs.node_weights, graphs.node_offsets[:-1])
+        if (totals <= 0).any():
+            raise GraphError(f"graph {int(np.argmin(totals))}: its node weights are all 0; one must be positive")
+    return graphs
+
+
+def _check_lengths(graphs: GraphSet) -> None:
+    for names, needed, what in (
+        (NODE_FIELDS, graphs.node_offsets[-1], "nodes"),
+        ((*EDGE_FIELDS, "edges"), graphs.edge_offsets[-1], "edges"),
+        (("node_distances",), (graphs.sizes**2).sum(), "pairs of nodes"),
+        (("targets",), len(graphs), "graphs"),
+    ):
+        for name in names:
+            values = getattr(graphs, name)
+            if values is not None and len(values) != needed:
+                title = name.replace("_", " ")
+                raise GraphError(f"{title}: {len(values)} given for {needed} {what}; give one for each")
+
+
+def _check_edges(graphs: GraphSet) -> None:
+    low, high = graphs.edges.reshape(-1, 2).T
+    bad = (low < 0) | (low >= high) | (high >= np.repeat(graphs.sizes, graphs.n_edges))
+    if not bad.any():
+        return
+    at, inside = _locate(int(np.argmax(bad)), graphs.edge_offsets)
+    ends = graphs.edges[int(np.argmax(bad))].tolist()
+    if not 0 <= min(ends) <= max(ends) < graphs.sizes[at]:
+        raise GraphError(
+            f"graph {at}, edge {inside} joins {ends}, but its nodes are 0 to {graphs.sizes[at] - 1}; correct it"
+        )
+    raise GraphError(f"graph {at}, edge {inside} joins {ends}; write each edge once, smaller node first, and no loops")
+
+
+def _check_values(graphs: GraphSet, name: str, offsets: IntArray, what: str) -> None:
+    """Floats must be finite; weights and distances not negative."""
+    values = getattr(graphs, name)
+    if values is None or np.issubdtype(values.dtype, np.integer):
+        return
+    rows = values.reshape(len(values), -1)
+    bad = ~np.isfinite(rows).all(axis=1)
+    if bad.any():
+        at, inside = _locate(int(np.argmax(bad)), offsets)
+        title = name.replace("_", " ")
+        raise GraphError(f"graph {at}, {what} {inside}: {title} NaN or infinite; replace or remove it")
+    if not name.endswith("attributes") and (values < 0).any():
+        at, inside = _locate(int(np.argmax(values < 0)), offsets)
+        title = name.removeprefix(f"{what}_").removeprefix("node_").removesuffix("s")
+        raise GraphError(f"graph {at}, {what} {inside}: a negative {title}; {title}s must be 0 or more")
+
+
+def _locate(position: int, offsets: IntArray) -> tuple[int, int]:
+    """Which graph a packed row belongs to, and its number inside that graph."""
+    at = int(np.searchsorted(offsets, position, side="right")) - 1
+    return at, position - int(offsets[at])

@@ -1,0 +1,122 @@
+"""Step 1 for one pair at a time: its matrices, with the costs in float64."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rwk.transport.compiling import compiled, compiled_inside
+from rwk.transport.costs import cost_scratch, feature_cost, log_degree_prior, neighbour_cost, padded
+
+
+class Pair(NamedTuple):
+    """One pair's matrices, all in the precision of the solve but the costs."""
+
+    mu: Any  # (n,)
+    nu: Any  # (m,)
+    feature: Any  # C_V (n, m)
+    neighbour: Any  # C_N, scaled (n, m)
+    fixed: Any  # the part of the gradient that gamma does not change: M + 2 beta_global c - sign lam_g log prior
+    log_prior: Any  # (n, m)
+    structure_mu: Any  # C_P (n, n)
+    structure_nu: Any  # C_P (m, m)
+    constant: float  # beta_global <c, gamma>, c = (C_mu^2 mu + C_nu^2 nu) / 2
+    factor_mu: Any  # F (n, r)
+    factor_nu: Any  # F (m, s)
+    left: Any  # [C_mu | . | F_mu], the middle filled anew for every X
+    right: Any  # [. ; F_nu^T ; .]
+    first_mu: int  # where the rows of L_mu begin in graphs.laplacian_offsets
+    first_nu: int
+
+
+@compiled
+def load_pair(graphs: Any, a: int, b: int, weights: Any) -> Pair:
+    """Step 1: everything of a pair that stays the same through the solve."""
+    i0, k0 = graphs.offsets[a], graphs.offsets[b]
+    n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
+    real = graphs.structure.dtype.type
+    mu, nu = np.empty(n, graphs.structure.dtype), np.empty(m, graphs.structure.dtype)
+    for i in range(n):
+        mu[i] = graphs.weights[i0 + i]
+    for k in range(m):
+        nu[k] = graphs.weights[k0 + k]
+    table, scratch = np.empty((n, padded(m))), cost_scratch(graphs, n, m)
+    feature, neighbour, log_prior = np.zeros((n, m)), np.zeros((n, m)), np.zeros((n, m))
+    feature_cost(graphs, a, b, scratch, table)
+    _copy(table, feature)
+    if weights.beta_local != 0.0:
+        neighbour_cost(graphs, a, b, scratch, table)
+        _copy(table, neighbour)
+    kl = weights.beta_global * weights.degree_weight
+    if kl != 0.0:
+        log_degree_prior(graphs, a, b, scratch, table)
+        _copy(table, log_prior)
+    structure_mu = graphs.structure[graphs.structure_offsets[a] : graphs.structure_offsets[a + 1]].reshape((n, n))
+    structure_nu = graphs.structure[graphs.structure_offsets[b] : graphs.structure_offsets[b + 1]].reshape((m, m))
+    moment_mu, moment_nu = np.zeros(n), np.zeros(m)
+    constant = 0.0
+    if weights.beta_global != 0.0:
+        constant += _half_second_moment(structure_mu, mu, moment_mu)
+        constant += _half_second_moment(structure_nu, nu, moment_nu)
+    fixed = np.empty((n, m), graphs.structure.dtype)
+    for i in range(n):
+        for k in range(m):
+            linear = feature[i, k] + weights.beta_local * neighbour[i, k]
+            quadratic = 2.0 * weights.beta_global * (moment_mu[i] + moment_nu[k])
+            fixed[i, k] = real(linear + quadratic + kl * (1.0 - log_prior[i, k]))
+    r = (graphs.factor_offsets[a + 1] - graphs.factor_offsets[a]) // n
+    s = (graphs.factor_offsets[b + 1] - graphs.factor_offsets[b]) // m
+    factor_mu = graphs.factors[graphs.factor_offsets[a] : graphs.factor_offsets[a + 1]].reshape((n, r))
+    factor_nu = graphs.factors[graphs.factor_offsets[b] : graphs.factor_offsets[b + 1]].reshape((m, s))
+    left, right = _stacked(structure_mu, factor_mu, factor_nu, weights)
+    return Pair(
+        mu, nu, feature, neighbour, fixed, log_prior, structure_mu, structure_nu,
+        weights.beta_global * constant, factor_mu, factor_nu, left, right, i0, k0,
+    )  # fmt: skip
+
+
+@compiled_inside
+def _copy(table: Any, out: Any) -> None:
+    """The columns of a padded table that mean something."""
+    for i in range(out.shape[0]):
+        for k in range(out.shape[1]):
+            out[i, k] = table[i, k]
+
+
+@compiled_inside
+def _stacked(structure_mu: Any, factor_mu: Any, factor_nu: Any, weights: Any) -> tuple[Any, Any]:
+    """The two sides of Q with their constant blocks in place; a block whose weight is 0 has no columns."""
+    n, m = len(structure_mu), len(factor_nu)
+    real = structure_mu.dtype.type
+    whole = n if weights.beta_global != 0.0 else 0
+    source = factor_nu.shape[1] if weights.beta_local * weights.laplacian_source != 0.0 else 0
+    target = factor_mu.shape[1] if weights.beta_local * weights.laplacian_target != 0.0 else 0
+    left = np.empty((n, whole + source + target), structure_mu.dtype)
+    right = np.empty((whole + source + target, m), structure_mu.dtype)
+    weight = real(-weights.beta_global)
+    for i in range(n):
+        for j in range(whole):
+            left[i, j] = weight * structure_mu[i, j]
+    weight = real(weights.beta_local * weights.laplacian_target)
+    for i in range(n):
+        for c in range(target):
+            left[i, whole + source + c] = weight * factor_mu[i, c]
+    weight = real(weights.beta_local * weights.laplacian_source)
+    for c in range(source):
+        for k in range(m):
+            right[whole + c, k] = weight * factor_nu[k, c]
+    return left, right
+
+
+@compiled_inside
+def _half_second_moment(structure: Any, weights: Any, out: Any) -> float:
+    """out = C^2 w / 2; returns <out, w>."""
+    total = 0.0
+    for i in range(len(out)):
+        half = 0.0
+        for j in range(len(out)):
+            half += 0.5 * structure[i, j] * structure[i, j] * weights[j]
+        out[i] = half
+        total += half * weights[i]
+    return total
