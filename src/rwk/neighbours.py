@@ -91,10 +91,11 @@ class _Scan(NamedTuple):
 
     @classmethod
     def of(cls, queries: GraphMeasures, candidates: GraphMeasures, settings: Parameters) -> Self:
-        both = in_precision(joined(queries, candidates), settings.precision)
+        whole = joined(queries, candidates)
+        both = in_precision(whole, settings.precision)
         marks = [signatures(cut(queries, np.array([q]))) for q in range(queries.n_graphs)]
         own = self_discrepancy(both, settings) if settings.debias else None
-        return cls(both, content_ranks(both), marks, signatures(candidates), settings, own)
+        return cls(both, content_ranks(whole), marks, signatures(candidates), settings, own)
 
     def nearest(self, q: int, k: int, most: int) -> tuple[IntArray, FloatArray, int]:
         """Numbers and values of the k nearest of query q, and how many pairs were solved; at most `most`.

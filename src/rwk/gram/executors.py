@@ -23,7 +23,7 @@ from rwk.gram.store import TileValues
 from rwk.gram.tiles import Tile, Tiling
 from rwk.parameters import Parameters
 from rwk.transport.chunks import Ticker, one_blas_thread, thread_count
-from rwk.transport.pairs import device_present, in_precision, joined, solve_pairs
+from rwk.transport.pairs import content_ranks, device_present, in_precision, joined, solve_pairs
 from rwk.transport.problem import SOLVER_VERSION, CostWeights, GraphMeasures, ScgOptions
 
 Solved = tuple[Tile, TileValues]
@@ -118,6 +118,7 @@ def solve_tile(
         backend=job.backend,
         n_jobs=n_jobs,
         tick=tick,
+        ranks=content_ranks(measures),
     )
     if columns is None:
         values = np.empty((rows.n_graphs, rows.n_graphs))

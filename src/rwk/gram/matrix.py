@@ -53,8 +53,8 @@ def symmetric_discrepancy(
     n = measures.n_graphs
     matrix = np.empty((n, n))
     healths = []
+    ranks = content_ranks(measures)  # every way to a pair must orient it alike, in either precision
     measures = in_precision(measures, parameters.precision)
-    ranks = content_ranks(measures)  # of what is solved: every way to a pair must orient it alike
     for rows, columns in triangle_blocks(n, PAIRS_PER_BLOCK[_backend(parameters)]):
         results, seconds = _solve(measures, np.stack([rows, columns], axis=1), parameters, tick, ranks)
         matrix[rows, columns] = results.values
@@ -130,6 +130,7 @@ def _solve(
     ranks: NDArray[np.int64] | None = None,
 ) -> tuple[PairResults, float]:
     start = time.perf_counter()
+    ranks = content_ranks(measures) if ranks is None else ranks
     measures = in_precision(measures, parameters.precision)
     results = solve_pairs(
         measures,

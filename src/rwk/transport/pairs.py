@@ -43,7 +43,8 @@ def solve_pairs(
     """Solve the listed pairs (rows of two graph numbers) in their canonical orientation.
 
     With unequal Laplacian weights the two orientations are different problems: their mean is returned. `ranks` are
-    the `content_ranks` of the measures, for who calls many times.
+    the `content_ranks` of the measures, for who calls many times or gives them in another precision: those of the
+    measures as they were made orient a pair alike in both.
     """
     run = backend_named(backend).run_pairs
     oriented = orient(measures, pairs, ranks)

@@ -31,6 +31,8 @@ from rwk.transport.sinkhorn import PLAIN_SPREAD_32, PLAIN_SPREAD_64
 # How far from the tolerance a gap must be for float32 to tell, by the spread of the gradient: ten times the largest
 # error seen
 UNSURE_32: Final = 2e-6
+# iterations, each of which adds to what rounding has moved
+MANY_32: Final = 8
 
 
 @compiled_inside
@@ -143,7 +145,7 @@ def _run(
             value_lanes(stage, n, m, slopes)  # 9
             for lane in range(width):
                 if roll.pair[lane] >= 0 and not roll.active[lane]:
-                    if narrow and options.tol > 0.0 and not roll.converged[lane]:
+                    if narrow and options.tol > 0.0 and (not roll.converged[lane] or roll.n_iter[lane] >= MANY_32):
                         roll.hard[lane] = True
                     _leave(stage, roll, kl * roll.entropy[lane] + slopes.value[lane], lane, results, hard, couplings)
 
