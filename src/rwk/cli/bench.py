@@ -43,7 +43,7 @@ def bench(
     elif scaling:
         found = _scaling()
     elif whole:
-        found = _whole()
+        found = _whole(save)
     elif precision:
         found = _precision()
     else:
@@ -112,13 +112,22 @@ def _scaling() -> dict[str, Any]:
     return {"nodes": nodes, "graphs": graphs}
 
 
-def _whole() -> dict[str, Any]:
+def _whole(save: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     from rwk.bench.whole import large_pair, nci1, representation
 
-    found: dict[str, Any] = {}
-    for part, measure in (("NCI1", nci1), ("largest pair of DD", large_pair), ("representation", representation)):
-        found[part] = measure()
-        console.print(f"{part}: {found[part]}", highlight=False, soft_wrap=True)
+    found: dict[str, Any] = {"representation": {}}
+
+    def keep(where: dict[str, Any], part: str, measured: Any) -> None:
+        where[part] = measured
+        console.print(f"{part}: {measured}", highlight=False, soft_wrap=True)
+        save(found)
+
+    keep(found, "NCI1", nci1())
+    for name in ("NCI1", "DD"):
+        keep(found["representation"], f"{name} heat-signature", representation(name, "heat-signature"))
+    keep(found["representation"], "NCI1 attention", representation("NCI1", "attention"))
+    keep(found, "largest pair of DD", large_pair())
+    keep(found["representation"], "DD attention", representation("DD", "attention"))
     return found
 
 
