@@ -292,16 +292,17 @@ def test_query_command(data: str) -> None:
 
 def test_interrupt_keeps_tiles_and_says_how_to_go_on(data: str, tmp_path: Path) -> None:
     code = (
-        "import sys; from rich.console import Console; from rwk.gram.commands import GramOptions, run_gram\n"
+        "import sys, time; from rich.console import Console; from rwk.gram.commands import GramOptions, run_gram\n"
         "from rwk.gram import commands\n"
         "computing = commands.compute_gram\n"
         "def announced(*args, report, **kw):\n"
         "    def heard(progress):\n"
         "        report(progress); print('tiles', progress.tiles_done, file=sys.stderr, flush=True)\n"
+        "        time.sleep(50 * (progress.tiles_done > 0))\n"  # until it is interrupted, however fast tiles are
         "    return computing(*args, report=heard, **kw)\n"
         "commands.compute_gram = announced\n"
         f"options = GramOptions(store={str(tmp_path / 'store')!r}, resume=True, memory='1MB')\n"
-        f"sys.exit(run_gram({data!r}, options, dict(max_iter=2000, sinkhorn_iter=50, tol=0.0, entropy=0.01, n_jobs=1,"
+        f"sys.exit(run_gram({data!r}, options, dict(max_iter=20, sinkhorn_iter=50, tol=0.0, entropy=0.01, n_jobs=1,"
         " backend='cpu'), Console(width=150)))"
     )
     process = subprocess.Popen(
