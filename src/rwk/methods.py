@@ -86,8 +86,8 @@ def _machine(backend: str) -> str:
     from rwk.runs import machine_record
 
     if backend == "gpu":
-        import torch
+        from rwk.transport.gpu.device import device_name
 
-        return str(torch.cuda.get_device_name(0))
+        return device_name()
     record = machine_record()
     return f"{record['cpu']}, {record['cores']} cores"

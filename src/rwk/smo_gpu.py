@@ -38,6 +38,7 @@ class Paths(NamedTuple):
     """Solved machines, on the device."""
 
     solutions: Any  # (machines, C, n) v
+    intercepts: Any  # (machines, C) b
     decisions: Any  # (machines, C, n) Kv + b, on every row of the kernel
 
 
@@ -51,13 +52,14 @@ def machine_paths(kernels: Any, which: Any, signs: Any, Cs: Any, *, violation: f
     shape = count, len(Cs), n
     solutions = torch.zeros(shape, dtype=torch.float64, device=kernels.device)
     decisions = torch.zeros(shape, dtype=torch.float64, device=kernels.device)
+    intercepts = torch.zeros(shape[:2], dtype=torch.float64, device=kernels.device)
     diagonals = kernels.diagonal(dim1=1, dim2=2).contiguous()
     width = max(triton.next_power_of_2(n), LEAST_WIDTH)
     _machine_path_kernel[(count,)](
-        kernels, diagonals, which, signs, Cs, solutions, decisions, len(Cs), n, violation, MAX_UPDATES,
+        kernels, diagonals, which, signs, Cs, solutions, intercepts, decisions, len(Cs), n, violation, MAX_UPDATES,
         WIDTH=width, **LAUNCH[max(least for least in LAUNCH if least <= width)],
     )  # fmt: skip
-    return Paths(solutions, decisions)
+    return Paths(solutions, intercepts, decisions)
 
 
 @triton.jit
@@ -96,7 +98,8 @@ def _violators(residual, v, lower, upper, at):
 
 @triton.jit
 def _machine_path_kernel(
-    kernels, diagonals, which, signs_of, Cs, solutions, decisions, n_C, n, violation, max_updates, WIDTH: tl.constexpr
+    kernels, diagonals, which, signs_of, Cs, solutions, intercepts, decisions, n_C, n, violation, max_updates,
+    WIDTH: tl.constexpr,
 ):  # fmt: skip
     machine = tl.program_id(0).to(tl.int64)
     mine = tl.load(which + machine).to(tl.int64)
@@ -152,6 +155,7 @@ def _machine_path_kernel(
         b = tl.where(count > 0.0, tl.sum(tl.where(free, residual, 0.0)) / tl.maximum(count, 1.0), middle)
         out = (machine * n_C + c) * n + at
         tl.store(solutions + out, v, mask=inside)
+        tl.store(intercepts + machine * n_C + c, b)
         tl.store(decisions + out, signs - residual + b, mask=inside)
         last_C = C
         c += 1

@@ -31,10 +31,12 @@ class TreatedKernels(NamedTuple):
 
 def treat_many(kernels: Any, treatment: str) -> TreatedKernels:
     """Treat symmetric kernels (k, n, n), in double precision."""
+    if treatment == "none":
+        return TreatedKernels(kernels, None)
     slack = _slack(kernels)
     identity = torch.eye(kernels.shape[1], dtype=kernels.dtype, device=kernels.device)
     lifted = kernels + slack * identity
-    if treatment == "none" or bool((torch.linalg.cholesky_ex(lifted)[1] == 0).all()):
+    if bool((torch.linalg.cholesky_ex(lifted)[1] == 0).all()):
         return TreatedKernels(kernels, None)
     if treatment == "shift":
         lowest = torch.linalg.eigvalsh(kernels)[:, :1, None]

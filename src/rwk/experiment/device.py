@@ -113,9 +113,7 @@ class DeviceRun:
             codes = task.codes[task.train]
             signs = _signs(codes, np.arange(len(codes)))
             paths = self._paths(treated.kernels, np.zeros(len(signs), np.int32), signs, [choice.C])
-            # the threshold is what decisions on training rows have beyond the kernel's own part
-            own = torch.einsum("mn,n->m", paths.solutions[:, 0], treated.kernels[0, 0])
-            decisions = rows @ paths.solutions[:, 0].T + (paths.decisions[:, 0, 0] - own)
+            decisions = rows @ paths.solutions[:, 0].T + paths.intercepts[:, 0]
             predicted.append(winners(decisions.cpu().numpy()))
         return predicted
 
