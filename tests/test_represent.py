@@ -254,9 +254,8 @@ def test_attention_loss_and_gradient(graph: Graph, seed: int) -> None:
     heats = [naive.heat(naive.laplacian(A), t) for t in range(1, length + 1)]
     F, R, logits = rng.normal(size=(n, k)), rng.normal(size=(n, k)), rng.normal(size=length)
     slope, by_logits = np.empty((n, n)), np.empty(length)
-    scratch = np.empty((n, n)), np.empty((n, n))
     apart = (A == 0).astype(float)
-    loss = loss_and_slopes(np.stack(heats), apart, F, R, logits, 10.0, *scratch, slope, by_logits)
+    loss = loss_and_slopes(np.stack(heats), apart, F, R, logits, 10.0, slope, by_logits)
     assert_close(loss, naive.attention_loss(F, R, logits, A, heats, 10.0), 1e-12, what="loss")
     found = slope @ R, slope.T @ F, by_logits
     stated = naive.attention_gradient(F, R, logits, A, heats, 10.0)

@@ -113,71 +113,49 @@ def train_attention(
     moments_right = np.zeros((2, left.shape[0], left.shape[1]))
     moments_attention = np.zeros((2, length))
     slope = np.empty((n, n))
-    occurrence = np.empty((n, n))
-    attracted = np.empty((n, n))
-    gradient_attention = np.empty(length)
+    slope_attention = np.empty(length)
     for epoch in range(epochs):
-        loss_and_slopes(walks, apart, left, right, attention, n_walks, occurrence, attracted, slope, gradient_attention)
+        loss_and_slopes(walks, apart, left, right, attention, n_walks, slope, slope_attention)
         gradient_left = np.dot(slope, right) / sizes.reshape((n, 1))
         gradient_right = np.dot(slope.T, left) / sizes.reshape((n, 1))
         size = rate * np.sqrt(1.0 - SECOND_MOMENTUM ** (epoch + 1)) / (1.0 - MOMENTUM ** (epoch + 1))
         _adam_step(left.ravel(), gradient_left.ravel(), moments_left.reshape((2, -1)), size)
         _adam_step(right.ravel(), gradient_right.ravel(), moments_right.reshape((2, -1)), size)
-        _adam_step(attention, gradient_attention, moments_attention, size)
-    return loss_and_slopes(
-        walks, apart, left, right, attention, n_walks, occurrence, attracted, slope, gradient_attention
-    )
+        _adam_step(attention, slope_attention, moments_attention, size)
+    return loss_and_slopes(walks, apart, left, right, attention, n_walks, slope, slope_attention)
 
 
 @compiled
 def loss_and_slopes(
-    walks: Any,
-    apart: Any,
-    left: Any,
-    right: Any,
-    attention: Any,
-    n_walks: float,
-    occurrence: Any,
-    attracted: Any,
-    slope: Any,
-    gradient_attention: Any,
+    walks: Any, apart: Any, left: Any, right: Any, attention: Any, n_walks: float, slope: Any, slope_attention: Any
 ) -> float:
     """The loss; fills its derivatives by F R^T (`slope`) and by the attention logits."""
     length, n = walks.shape[0], walks.shape[1]
     share = np.exp(attention - attention.max())
     share /= share.sum()
-    scores = np.dot(left, right.T)
-    loss = 0.0
-    for i in range(n):
-        for j in range(n):
-            occurrence[i, j] = 0.0
-        for t in range(length):
-            weight = n_walks * share[t]
-            for j in range(n):
-                occurrence[i, j] += weight * walks[t, i, j]
-        for j in range(n):
-            # with e = exp(-|s|): log(1 + exp(-s)) = max(-s, 0) + log(1 + e), sigmoid from the same e
-            s = scores[i, j]
-            e = exp_of(-abs(s))
-            tail = log_of(1.0 + e)
-            positive = 1.0 / (1.0 + e)
-            sigmoid = positive if s >= 0.0 else e * positive
-            attracted[i, j] = max(-s, 0.0) + tail
-            repelled = max(s, 0.0) + tail
-            loss += occurrence[i, j] * attracted[i, j] + apart[i, j] * repelled
-            slope[i, j] = apart[i, j] * sigmoid - occurrence[i, j] * (1.0 - sigmoid)
-    mean = 0.0
-    for t in range(length):
-        total = 0.0
-        for i in range(n):
-            for j in range(n):
-                total += walks[t, i, j] * attracted[i, j]
-        gradient_attention[t] = n_walks * total
-        mean += share[t] * gradient_attention[t]
-    for t in range(length):
-        gradient_attention[t] = share[t] * (gradient_attention[t] - mean) + attention[t]
-        loss += 0.5 * attention[t] * attention[t]
-    return loss
+    entries = walks.reshape((length, n * n))
+    occurrence = np.dot(n_walks * share, entries)  # Z
+    scores = np.dot(left, right.T).ravel()
+    attracted = np.empty(n * n)
+    _fill_slopes(scores, occurrence, apart.ravel(), attracted, slope.ravel())
+    by_walk = n_walks * np.dot(entries, attracted)
+    slope_attention[:] = share * (by_walk - np.dot(share, by_walk)) + attention
+    repelled = attracted + scores  # log(1 + exp(s)) is s more than log(1 + exp(-s))
+    loss = np.dot(occurrence, attracted) + np.dot(apart.ravel(), repelled) + 0.5 * np.dot(attention, attention)
+    return float(loss)
+
+
+@compiled
+def _fill_slopes(scores: Any, occurrence: Any, apart: Any, attracted: Any, slope: Any) -> None:
+    """log(1 + exp(-s)), and the loss differentiated by s; without a sum, so that vector instructions do it."""
+    for p in range(len(scores)):
+        # with e = exp(-|s|): log(1 + exp(-s)) = max(-s, 0) + log(1 + e), sigmoid from the same e
+        s = scores[p]
+        e = exp_of(-abs(s))
+        positive = 1.0 / (1.0 + e)
+        sigmoid = positive if s >= 0.0 else e * positive
+        attracted[p] = max(-s, 0.0) + log_of(1.0 + e)
+        slope[p] = apart[p] * sigmoid - occurrence[p] * (1.0 - sigmoid)
 
 
 @compiled
