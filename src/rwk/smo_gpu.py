@@ -96,7 +96,7 @@ def _violators(residual, v, lower, upper, at):
     return top, i, bottom
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n_C", "n"])
 def _machine_path_kernel(
     kernels, diagonals, which, signs_of, Cs, solutions, intercepts, decisions, n_C, n, violation, max_updates,
     WIDTH: tl.constexpr,

@@ -117,7 +117,7 @@ def _line_search(gamma, delta, slope, curvature, kl):
     return alpha
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["max_iter", "rounds"])
 def solve_pair_kernel(
     cost, pairs_a, pairs_b, width_a, width_b, weights_a, weights_b, degrees_a, degrees_b, maps_a, maps_b,
     vectors_a, vectors_b, values, gaps, iterations, states, couplings,

@@ -47,7 +47,7 @@ def _add_mismatches(count, source, target, width_a, width_b, i, k, n_columns):
     return count
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n_features", "n_rounds", "n_embedding", "n_signs"])
 def _linear_cost_tile(
     out, out_n, out_m, pairs_a, pairs_b, width_a, width_b,
     features_a, features_b, n_features,

@@ -34,7 +34,8 @@ class Job(NamedTuple):
         import torch
 
         both = torch.from_numpy(self.store.places[self.pairs[members]]).to(self.store.device)
-        return both[:, 0].contiguous(), both[:, 1].contiguous()
+        # clones: a view of a single pair would count as contiguous, at an address Triton compiles anew for
+        return both[:, 0].clone(), both[:, 1].clone()
 
 
 class Group(NamedTuple):
