@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from rwk.baselines import get
 from rwk.experiment import paper
@@ -18,12 +20,7 @@ from rwk.experiment.tables import accuracy, markdown
 ROOT = Path(__file__).parent.parent
 PAGES = (ROOT / "README.md", ROOT / "docs" / "performance.md")
 PLACE = re.compile(r"(<!-- (?P<name>\w+) -->\n).*?(<!-- /(?P=name) -->)", re.DOTALL)
-SPEED = "results/bench-cpu.json"
-GROWTH = "results/growth.json"
-WHOLE = "results/whole.json"
-PRECISION = "results/precision.json"
-BASELINES = "results/bench-baselines.json"
-GPU = "results/bench-gpu.json"
+Maker = Callable[[Any], str]
 
 
 def results(root: Path) -> str:
@@ -42,11 +39,8 @@ def results(root: Path) -> str:
     return markdown(head, rows) + note
 
 
-def speed(root: Path) -> str:
+def speed(record: Any) -> str:
     """Microseconds a pair of every contender, one thread."""
-    if not (root / SPEED).exists():
-        return f"*No record yet: `rwk bench --output {SPEED}` writes it.*"
-    record = json.loads((root / SPEED).read_text(encoding="utf-8"))
     sets = record["datasets"]
     contenders = dict.fromkeys(name for row in sets for name in row["microseconds"])
     rows = []
@@ -64,21 +58,15 @@ def speed(root: Path) -> str:
     return f"{table}\n\n{note} {made['cpu']}, numpy {made['numpy']}."
 
 
-def gpu(root: Path) -> str:
+def gpu(record: Any) -> str:
     """Pairs a second of one GPU by size."""
-    if not (root / GPU).exists():
-        return f"*No record yet: `rwk bench --backend gpu --output {GPU}` writes it.*"
-    record = json.loads((root / GPU).read_text(encoding="utf-8"))
     classes = record["size classes"]
     head = [f"nodes up to, one {record['device']}", *(str(row["nodes up to"]) for row in classes)]
     return markdown(head, [["pairs a second", *(_rate(row["pairs/s"]) for row in classes)]])
 
 
-def bounds(root: Path) -> str:
+def bounds(record: Any) -> str:
     """What the fused kernel reaches of what the device could do, by size."""
-    if not (root / GPU).exists():
-        return f"*No record yet: `rwk bench --backend gpu --output {GPU}` writes it.*"
-    record = json.loads((root / GPU).read_text(encoding="utf-8"))
     classes = record["size classes"]
     rows = [
         ["pairs a second of 10 iterations", *(_rate(row["pairs/s of 10 iterations"]) for row in classes)],
@@ -97,11 +85,8 @@ def bounds(root: Path) -> str:
     )
 
 
-def grams(root: Path) -> str:
+def grams(record: Any) -> str:
     """Whole Gram matrices on one GPU."""
-    if not (root / GPU).exists():
-        return f"*No record yet: `rwk bench --backend gpu --output {GPU}` writes it.*"
-    record = json.loads((root / GPU).read_text(encoding="utf-8"))
     head = ["all pairs of", "pairs", "largest graph", "represent, s", "solve, s", "median error", "largest error"]
     rows = [
         [
@@ -127,11 +112,9 @@ def _rate(value: float) -> str:
     return f"{value / 1e6:.2g} M"
 
 
-def steps(root: Path) -> str:
+def steps(record: Any) -> str:
     """Where the time of a pair goes, and how near the machine's limit it is."""
-    if not (root / SPEED).exists():
-        return f"*No record yet: `rwk bench --output {SPEED}` writes it.*"
-    sets = json.loads((root / SPEED).read_text(encoding="utf-8"))["datasets"]
+    sets = record["datasets"]
     rows = [[f"{step}, µs", *(f"{row['steps'][step]:.1f}" for row in sets)] for step in sets[0]["steps"]]
     rows.append(["iterations", *(f"{row['mean iterations']:.1f}" for row in sets)])
     for what, title in (("GFLOP/s", "a pair"), ("GEMM peak GFLOP/s", "a large product")):
@@ -141,11 +124,8 @@ def steps(root: Path) -> str:
     return markdown(["one thread, float64", *(row["dataset"] for row in sets)], rows)
 
 
-def baselines(root: Path) -> str:
+def baselines(record: Any) -> str:
     """Seconds for the Gram matrix of every baseline, beside the library that has it."""
-    if not (root / BASELINES).exists():
-        return f"*No record yet: `python -m rwk.bench.baselines --json {BASELINES}` writes it.*"
-    record = json.loads((root / BASELINES).read_text(encoding="utf-8"))
     compared, alone, made = record["compared"], record["alone"], record["made_with"]
     names = list(dict.fromkeys([*compared["methods"], *alone["methods"]]))
     rows = []
@@ -161,11 +141,8 @@ def baselines(root: Path) -> str:
     return f"{table}\n\n{made['cpu']}, GraKeL {made['grakel']}, POT {made['POT']}."
 
 
-def growth(root: Path) -> str:
+def growth(record: Any) -> str:
     """How time grows with nodes and with graphs."""
-    if not (root / GROWTH).exists():
-        return f"*No record yet: `rwk bench --scaling --output {GROWTH}` writes it.*"
-    record = json.loads((root / GROWTH).read_text(encoding="utf-8"))
     nodes, graphs = record["nodes"], record["graphs"]
     pair = [f"{1e3 * seconds:,.3g}" for seconds in nodes["seconds a pair"]]
     matrix = [f"{seconds:,.2f}" for seconds in graphs["seconds"]]
@@ -179,11 +156,8 @@ def growth(root: Path) -> str:
     )
 
 
-def whole(root: Path) -> str:
+def whole(record: Any) -> str:
     """Whole datasets on two cores."""
-    if not (root / WHOLE).exists():
-        return f"*No record yet: `rwk bench --whole --output {WHOLE}` writes it.*"
-    record = json.loads((root / WHOLE).read_text(encoding="utf-8"))
     rows = [[f"{name}, represented", f"{took:,.0f} s"] for name, took in record.get("representation", {}).items()]
     if gram := record.get("NCI1"):
         rows += [
@@ -202,10 +176,8 @@ def whole(root: Path) -> str:
     return markdown(["two cores", "measured"], rows)
 
 
-def precision(root: Path) -> str:
+def precision(record: Any) -> str:
     """Float32 against float64."""
-    if not (root / PRECISION).exists():
-        return f"*No record yet: `rwk bench --precision --output {PRECISION}` writes it.*"
     rows = [
         [
             row["dataset"],
@@ -215,28 +187,40 @@ def precision(root: Path) -> str:
             str(row["pairs above 1e-4"]),
             str(row["not finite"]),
         ]
-        for row in json.loads((root / PRECISION).read_text(encoding="utf-8"))["datasets"]
+        for row in record["datasets"]
     ]
     return markdown(["float32 against float64", "pairs", "largest", "median", "above 1e-4", "not finite"], rows)
 
 
-MAKERS = {
-    "results": results,
-    "speed": speed,
-    "steps": steps,
-    "growth": growth,
-    "whole": whole,
-    "precision": precision,
-    "baselines": baselines,
-    "gpu": gpu,
-    "bounds": bounds,
-    "grams": grams,
+# record -> the command that writes it, and what is made of it
+RECORDS: dict[str, tuple[str, tuple[Maker, ...]]] = {
+    "bench-cpu.json": ("rwk bench --output", (speed, steps)),
+    "growth.json": ("rwk bench --scaling --output", (growth,)),
+    "whole.json": ("rwk bench --whole --output", (whole,)),
+    "precision.json": ("rwk bench --precision --output", (precision,)),
+    "bench-baselines.json": ("python -m rwk.bench.baselines --json", (baselines,)),
+    "bench-gpu.json": ("rwk bench --backend gpu --output", (gpu, bounds, grams)),
 }
+MAKERS = {
+    maker.__name__: (f"results/{name}", command, maker)
+    for name, (command, makers) in RECORDS.items()
+    for maker in makers
+}
+
+
+def content(name: str, root: Path) -> str:
+    """What stands in the place of that name: a table from its record, or how to make the record."""
+    if name == "results":
+        return results(root)
+    record, command, maker = MAKERS[name]
+    if not (root / record).exists():
+        return f"*No record yet: `{command} {record}` writes it.*"
+    return maker(json.loads((root / record).read_text(encoding="utf-8")))
 
 
 def filled(text: str, root: Path = ROOT) -> str:
     """A page with all its places filled."""
-    return PLACE.sub(lambda place: f"{place[1]}{MAKERS[place['name']](root)}\n{place[3]}", text)
+    return PLACE.sub(lambda place: f"{place[1]}{content(place['name'], root)}\n{place[3]}", text)
 
 
 def main() -> None:
