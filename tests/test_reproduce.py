@@ -22,10 +22,11 @@ from rwk.experiment.page import results_page
 from rwk.experiment.records import append_record
 from rwk.experiment.results import read_results
 from rwk.experiment.runtimes import RUNTIMES, Runtime, append_runtime
+from rwk.forms import load_forms
 from rwk.matrices import described, discrepancy_matrix, fingerprint
 from rwk.methods import METHODS, known_method, settings_of
 from rwk.parameters import Parameters
-from rwk.reproduce import Options, load_forms, main, reproduce
+from rwk.reproduce import Options, main, reproduce
 from score_records import repeat_of
 
 

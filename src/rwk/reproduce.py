@@ -22,7 +22,6 @@ from typing import Final
 
 import numpy as np
 
-from rwk.datasets import bonds_only, distance_graph, load_dataset
 from rwk.experiment import Experiment, Folds, nested_cv, paper
 from rwk.experiment.folds import stored_folds
 from rwk.experiment.grids import search_grid
@@ -30,6 +29,7 @@ from rwk.experiment.page import results_page, table_of
 from rwk.experiment.results import SIGNS
 from rwk.experiment.runtimes import RUNTIMES, append_runtime
 from rwk.files import write_whole
+from rwk.forms import grid_of, load_forms
 from rwk.graphs import GraphError, GraphSet
 from rwk.matrices import SingleMatrix, described, discrepancy_matrix
 from rwk.methods import METHODS, known_method, settings_of, time_method
@@ -52,8 +52,6 @@ TABLES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...], int]]] = {
 }
 # networks learn for minutes a fold
 NETWORK_REPEATS: Final = 3
-# exp(-d² / σ²): bonds are 1 to 1.5 Å long
-SIGMA: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,31 +133,6 @@ def all_methods(names: Sequence[str]) -> list[str]:
     """
     spelled = [[*paper.HOPS, *baseline_names()] if name.lower() == "all" else [known_method(name)] for name in names]
     return list(dict.fromkeys(name for part in spelled for name in part))
-
-
-def load_forms(name: str, data: Path | None = None) -> tuple[GraphSet, dict[str, GraphSet]]:
-    """A dataset and what the method sees of it, by form: most sets are seen as they are, under the form "".
-
-    Complete graphs with lengths (COX2_MD, BZR_MD) are seen twice: their bonds alone, and all pairs weighted by
-    exp(-d²/σ²). COX2_MD-bonds and COX2_MD-distance name either alone.
-    """
-    base, _, form = name.partition("-") if name in paper.OTHER_FORMS else (name, "", "")
-    graphs = load_dataset(base, root=data)
-    if graphs.targets is None:
-        raise GraphError(f"{graphs.name} has no class labels, so there is nothing to classify")
-    complete = bool((graphs.n_edges == graphs.sizes * (graphs.sizes - 1) // 2).all())
-    if graphs.edge_labels is None or graphs.edge_attributes is None or not complete:
-        return graphs, {"": graphs}
-    forms = {"bonds": bonds_only(graphs), "distance": distance_graph(graphs, SIGMA)}
-    if form:
-        graphs = replace(graphs, name=name)
-        forms = {form: replace(forms[form], name=name)}
-    return graphs, forms
-
-
-def grid_of(graphs: GraphSet) -> str:
-    """Which of the two grids serves a dataset: "continuous" where nodes or edges have attributes."""
-    return "discrete" if graphs.node_attributes is None and graphs.edge_attributes is None else "continuous"
 
 
 def score_variant(

@@ -11,32 +11,28 @@ from __future__ import annotations
 import functools
 import os
 import platform
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from importlib.util import find_spec
 from math import inf
 from typing import Any, Literal, NamedTuple
 
-import joblib
 import numpy as np
 import scipy
 import sklearn
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import threadpool_limits
 
 from rwk import __version__
 from rwk.experiment.folds import Folds, fingerprint_of, make_folds
 from rwk.experiment.records import Score, append_record, read_records, repair_records, resumable
-from rwk.experiment.search import Grid, Matrices, Task, fit_choice, search
+from rwk.experiment.running import FitPredict, FunctionRun, MatrixRun, Runner, outcomes
+from rwk.experiment.search import Grid, Matrices, Task
 from rwk.experiment.tables import Experiment
 from rwk.graphs import FloatArray, IntArray
 from rwk.machines import encode_classes
 from rwk.transport.pairs import backend_name
 
-# (train, test, seed) -> predicted targets of test, or (predicted targets, what was chosen)
-FitPredict = Callable[[IntArray, IntArray, int], Any]
 Matrix = NDArray[Any] | Callable[[], NDArray[Any]]
 ASYMMETRY = 1e-6
 
@@ -95,7 +91,7 @@ def nested_cv(
         if (dataset, method, seed, fold) not in finished
     ]
     with _progress(progress, f"{method} on {dataset}", len(folds), len(done)) as advance:
-        for outcome in _outcomes(run, todo, n_jobs, backend):
+        for outcome in outcomes(run.runner(), todo, n_jobs, backend) if todo else ():
             score = outcome.written_on(replace(blank, protocol=protocols[outcome.task.seed]))
             if records is not None:
                 append_record(records, score)
@@ -108,7 +104,7 @@ class _Prepared(NamedTuple):
     """What records say of a run, and how to get what runs a fold: only called for when a fold is left."""
 
     protocol: Callable[[], dict[str, Any]]
-    runner: Callable[[], _Runner]
+    runner: Callable[[], Runner]
 
 
 def _prepared(
@@ -119,7 +115,7 @@ def _prepared(
     about: Mapping[str, Any] | None,
 ) -> _Prepared:
     if callable(source):
-        runner = _FunctionRun(source, targets)
+        runner = FunctionRun(source, targets)
         return _Prepared(lambda: {"kind": "function", **(about or {})}, lambda: runner)
 
     @functools.cache
@@ -135,7 +131,7 @@ def _prepared(
         }
         return {"kind": kind, "grid": _plain_grid(grid, kind), **identity}
 
-    return _Prepared(protocol, lambda: _MatrixRun(matrices()))
+    return _Prepared(protocol, lambda: MatrixRun(matrices()))
 
 
 def _plain_grid(grid: Grid, kind: str) -> dict[str, Any]:
@@ -165,93 +161,6 @@ def _blank(dataset: str, method: str, codes: IntArray, backend: str) -> Score:
         protocol={},
         versions=_versions(backend),
     )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _MatrixRun:
-    """Folds of a method that yields matrices."""
-
-    matrices: Matrices
-
-    def __call__(self, task: Task) -> tuple[NDArray[np.bool_], dict[str, Any], float | None]:
-        # one thread of linear algebra per fold: same bits for any n_jobs
-        with threadpool_limits(limits=1):
-            choice = search(self.matrices, task)
-            right = fit_choice(self.matrices, task, choice) == task.codes[task.test]
-        return right, choice.as_record(), choice.score
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _FunctionRun:
-    """Folds of a method that learns on graphs by itself."""
-
-    fit_predict: FitPredict
-    targets: NDArray[Any]
-
-    def __call__(self, task: Task) -> tuple[NDArray[np.bool_], dict[str, Any], float | None]:
-        result = self.fit_predict(task.train, task.test, task.seed)
-        predicted, chosen = result if isinstance(result, tuple) else (result, {})
-        predicted = np.asarray(predicted)
-        if predicted.shape != task.test.shape:
-            raise ValueError(f"fit_predict returned shape {predicted.shape} for {len(task.test)} test graphs")
-        return predicted == self.targets[task.test], dict(chosen), None
-
-
-_Runner = _MatrixRun | _FunctionRun
-
-
-class _Outcome(NamedTuple):
-    """One outer fold, done."""
-
-    task: Task
-    right: NDArray[np.bool_]
-    chosen: dict[str, Any]
-    inner_score: float | None
-    seconds: float
-
-    def written_on(self, blank: Score) -> Score:
-        return replace(
-            blank,
-            seed=self.task.seed,
-            fold=self.task.fold,
-            score=float(self.right.mean()),
-            n_correct=int(self.right.sum()),
-            n_train=len(self.task.train),
-            n_test=len(self.task.test),
-            chosen=self.chosen,
-            inner_score=self.inner_score,
-            seconds=round(self.seconds, 4),
-        )
-
-
-def _outcomes(run: _Prepared, tasks: list[Task], n_jobs: int, backend: str) -> Iterator[_Outcome]:
-    """Outer folds as they are done: in processes, or by the dozen on the device."""
-    if not tasks:
-        return
-    runner = run.runner()
-    if backend == "gpu" and isinstance(runner, _MatrixRun):
-        from rwk.transport.gpu.device import open_kernel_device
-
-        open_kernel_device()  # or one sentence on what is missing, before it is imported
-        from rwk.experiment.device import DeviceRun
-
-        on_device = DeviceRun(runner.matrices)
-        for batch in on_device.batches(tasks):
-            start = time.perf_counter()
-            found = on_device(batch)
-            seconds = (time.perf_counter() - start) / len(batch)
-            for task, (choice, predicted) in zip(batch, found, strict=True):
-                right = predicted == task.codes[task.test]
-                yield _Outcome(task, right, choice.as_record(), choice.score, seconds)
-        return
-    parallel = joblib.Parallel(n_jobs=min(n_jobs, len(tasks)), return_as="generator_unordered")
-    yield from parallel(joblib.delayed(_run_fold)(runner, task) for task in tasks)
-
-
-def _run_fold(runner: _Runner, task: Task) -> _Outcome:
-    start = time.perf_counter()
-    right, chosen, inner_score = runner(task)
-    return _Outcome(task, right, chosen, inner_score, time.perf_counter() - start)
 
 
 def _matrices(source: Mapping[str, Matrix], n: int, kind: Literal["discrepancy", "kernel"], grid: Grid) -> Matrices:
