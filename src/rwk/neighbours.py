@@ -23,7 +23,7 @@ from rwk.transport.bounds import linear_bounds
 from rwk.transport.pairs import content_ranks, in_precision, joined, solve_pairs
 from rwk.transport.problem import GraphMeasures
 
-AT_ONCE: Final = 32  # pairs solved between two looks at the bound
+AT_ONCE: Final = 64  # pairs solved between two looks at the bound
 SLACK: Final = 1e-6  # of rounding, relative; in float32 more
 
 
