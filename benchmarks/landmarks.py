@@ -23,14 +23,14 @@ from sklearn.svm import LinearSVC
 import rwk
 from rwk.experiment import Grid, make_folds, nested_cv
 from rwk.experiment.tables import markdown
-from rwk.landmarks import Drawing, hashed_barycentres, nystroem_map
+from rwk.landmarks import LENGTH, Drawing, hashed_barycentres, nystroem_map
 from rwk.represent import represent
 from rwk.runs import machine_record
 
 FULL_ETAS = (0.5, 1.0, 2.0, 4.0)
 FULL_CS = (1.0, 10.0, 100.0)
 ETAS = (1.0,)
-CS = (1.0, 10.0, 100.0)
+CS = (0.1, 1.0, 10.0)
 TOL = 1e-3
 Fold = tuple[np.ndarray, np.ndarray]
 
@@ -48,7 +48,7 @@ def features(D: np.ndarray, means: Any, train: np.ndarray, row: dict[str, Any], 
         X = columns @ nystroem_map(columns[landmarks], TOL)[0]
         if row["barycentres"]:
             X = X - X[train].mean(axis=0)
-            X /= np.sqrt((X[train] ** 2).sum(axis=1).mean())
+            X *= LENGTH / np.sqrt((X[train] ** 2).sum(axis=1).mean())
             X = sparse.csr_matrix(sparse.hstack([sparse.csr_matrix(X), means]))
         maps[eta] = X
     return maps
@@ -125,6 +125,7 @@ def main() -> None:
     parser.add_argument("--matrix", default=None, help="an .npy file of discrepancies computed before")
     parser.add_argument("--treatments", nargs="+", default=["clip", "flip"], help="of the full Gram")
     parser.add_argument("--jobs", type=int, default=-1)
+    parser.add_argument("--backend", default="cpu", help="of the full matrix and its folds")
     parser.add_argument("--output", type=Path, default=None)
     parser.add_argument("--plot", type=Path, default=None, help="draw the record at --output, and compute nothing")
     arguments = parser.parse_args()
@@ -138,13 +139,14 @@ def main() -> None:
     if arguments.matrix:
         D = np.load(arguments.matrix).astype(np.float64)
     else:
-        D = rwk.compute_gram(graphs, memory="8GB", backend="cpu").discrepancy()
+        D = rwk.compute_gram(graphs, memory="8GB", backend=arguments.backend).discrepancy()
     means = hashed_barycentres(represent(graphs, rwk.Parameters())[0])
     folds = make_folds(y, n_repeats=1)
     full = {}
     for treatment in arguments.treatments:
         grid = Grid(eta=FULL_ETAS, C=FULL_CS, treatments=(treatment,))
-        full[treatment] = nested_cv({"rwk": D}, y, folds=folds, grid=grid, n_jobs=arguments.jobs).mean
+        where = {"n_jobs": arguments.jobs, "backend": arguments.backend}
+        full[treatment] = nested_cv({"rwk": D}, y, folds=folds, grid=grid, **where).mean
         print(treatment, full[treatment], flush=True)
     n = len(graphs)
     rows: list[dict[str, Any]] = [{"selection": "none", "barycentres": True, "n_landmarks": 0}]

@@ -10,7 +10,9 @@ Nystroem approximation of the flip kernel (negative eigenvalues replaced by thei
 
 Where most graphs are about equally far apart (labelled molecules), few landmarks see little of what tells neighbours
 apart. The mean feature vectors of the graphs, whose distance bounds RW from below, see it and cost no solves; side by
-side with Phi they keep the accuracy.
+side with Phi they keep the accuracy. Their entries are shares of nodes, of which square roots are compared, so that
+rare features count beside common ones (Hellinger's distance); Phi adds what a mean does not see, at a lower weight,
+since it is dense and would fit noise first.
 """
 
 from __future__ import annotations
@@ -39,6 +41,7 @@ SELECTIONS: Final = ("k-means++", "leverage", "uniform")
 ROUNDS: Final = 20  # in which k-means++ draws landmarks, each round seeing the ones before
 ROWS_AT_ONCE: Final = 2048
 HASHED: Final = 2**16  # columns of the mean feature vectors
+LENGTH: Final = 0.3  # of Nystroem features beside mean feature vectors of length 1
 RIDGE: Final = 1e-3  # of leverage scores, relative to the largest eigenvalue
 
 
@@ -48,11 +51,10 @@ class RWFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     `kernel` is an `RWKernel` with the parameters to use. `selection` says how landmarks are drawn from the fitted
     graphs: "k-means++" (far from those drawn), "leverage" (half uniformly, half by leverage scores from these) or
     "uniform". Eigenvalues whose size is below `tol` times the largest are left out. With `barycentres` the result is a
-    sparse matrix of two blocks of like weight: the Nystroem features, centred, and the graphs' mean feature vectors,
-    hashed to 2^16 columns; without, it is the Nystroem features as they are (a linear SVM then has the flip kernel).
-    Learned: `landmarks_` (numbers of
-    the fitted graphs), `kernel_` (fitted, with the landmarks for columns), `map_`, `signature_` (signs of the kept
-    eigenvalues), `n_solved_` (pairs the fit took).
+    sparse matrix of two blocks: the Nystroem features, centred, of mean length 0.3, and the roots of the graphs' mean
+    feature vectors, hashed to 2^16 columns, of length 1; without, it is the Nystroem features as they are (a linear SVM
+    then has the flip kernel). Learned: `landmarks_` (numbers of the fitted graphs), `kernel_` (fitted, with the
+    landmarks for columns), `map_`, `signature_` (signs of the kept eigenvalues), `n_solved_` (pairs the fit took).
 
     >>> import networkx as nx
     >>> graphs = [nx.path_graph(n) for n in range(3, 9)] + [nx.star_graph(n) for n in range(3, 9)]
@@ -102,8 +104,8 @@ class RWFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return sparse.csr_matrix(sparse.vstack(parts)) if self.barycentres else np.concatenate(parts)
 
     def _beside(self, features: FloatArray, measures: GraphMeasures) -> Any:
-        """Nystroem features, centred and of mean norm 1 on the fitted graphs, beside unit mean feature vectors."""
-        left = sparse.csr_matrix((features - self.centre_) / self.spread_)
+        """Nystroem features, centred and shortened as on the fitted graphs, beside unit mean feature vectors."""
+        left = sparse.csr_matrix((features - self.centre_) * (LENGTH / self.spread_))
         return sparse.csr_matrix(sparse.hstack([left, hashed_barycentres(measures)]))
 
     def _fit(self, X: Any) -> tuple[FloatArray, GraphMeasures]:
@@ -156,15 +158,15 @@ def nystroem_map(square: FloatArray, tol: float) -> tuple[FloatArray, FloatArray
 
 
 def hashed_barycentres(measures: GraphMeasures) -> Any:
-    """Each graph's mean feature vector, its sparse part hashed by key and sign, at unit length; scipy csr_matrix."""
+    """Each graph's mean feature vector, roots of its sparse part hashed by key and sign, at unit length; csr_matrix."""
     dense, column_means, column_graph = means(measures)
     places = (measures.column_keys % np.uint64(HASHED)).astype(np.int32)
     signs = np.where(measures.column_keys >> np.uint64(63), -1.0, 1.0)
     ends = (column_graph.astype(np.int32), places)
     shape = (measures.n_graphs, HASHED)
     hashed = sparse.csr_matrix((signs * column_means, ends), shape=shape)
-    both = sparse.csr_matrix(sparse.hstack([hashed, sparse.csr_matrix(dense)]))
-    return normalize(both)
+    hashed.data = np.sign(hashed.data) * np.sqrt(np.abs(hashed.data))
+    return normalize(sparse.csr_matrix(sparse.hstack([hashed, sparse.csr_matrix(dense)])))
 
 
 class Drawing:
