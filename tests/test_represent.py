@@ -25,7 +25,7 @@ from generators import (
     representations,
 )
 from rwk import Graph, GraphError, GraphSet, Parameters
-from rwk.embedding import attention_embedding, heat_signature, loss_and_slopes
+from rwk.embedding import attention_embedding, heat_signature, loss_and_gradient
 from rwk.features import block_adjacency, block_laplacian, smooth_attributes, wl_colours
 from rwk.parameters import ParameterError
 from rwk.represent import represent
@@ -253,11 +253,10 @@ def test_attention_loss_and_gradient(graph: Graph, seed: int) -> None:
     A = naive.adjacency(graph)
     heats = [naive.heat(naive.laplacian(A), t) for t in range(1, length + 1)]
     F, R, logits = rng.normal(size=(n, k)), rng.normal(size=(n, k)), rng.normal(size=length)
-    slope, by_logits = np.empty((n, n)), np.empty(length)
+    found = np.empty((n, k)), np.empty((n, k)), np.empty(length)
     apart = (A == 0).astype(float)
-    loss = loss_and_slopes(np.stack(heats), apart, F, R, logits, 10.0, slope, by_logits)
+    loss = loss_and_gradient(np.stack(heats), apart, F, R, logits, 10.0, *found)
     assert_close(loss, naive.attention_loss(F, R, logits, A, heats, 10.0), 1e-12, what="loss")
-    found = slope @ R, slope.T @ F, by_logits
     stated = naive.attention_gradient(F, R, logits, A, heats, 10.0)
     measured = (
         naive.finite_differences(lambda x: naive.attention_loss(x, R, logits, A, heats, 10.0), F),

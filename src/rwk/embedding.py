@@ -32,6 +32,7 @@ MOMENTUM: Final = 0.9
 SECOND_MOMENTUM: Final = 0.999
 ADAM_EPSILON: Final = 1e-8
 FLAT: Final = 1e-5  # a column that varies less is 0: standardised, its rounding errors would show
+BLOCK: Final = 2**14  # entries of F R^T at a time
 ALIKE: Final = 1e-9  # signatures that differ less are equal
 
 
@@ -112,36 +113,56 @@ def train_attention(
     moments_left = np.zeros((2, left.shape[0], left.shape[1]))
     moments_right = np.zeros((2, left.shape[0], left.shape[1]))
     moments_attention = np.zeros((2, length))
-    slope = np.empty((n, n))
-    slope_attention = np.empty(length)
+    by_left, by_right, by_attention = np.empty_like(left), np.empty_like(right), np.empty(length)
     for epoch in range(epochs):
-        loss_and_slopes(walks, apart, left, right, attention, n_walks, slope, slope_attention)
-        gradient_left = np.dot(slope, right) / sizes.reshape((n, 1))
-        gradient_right = np.dot(slope.T, left) / sizes.reshape((n, 1))
+        loss_and_gradient(walks, apart, left, right, attention, n_walks, by_left, by_right, by_attention)
+        by_left /= sizes.reshape((n, 1))
+        by_right /= sizes.reshape((n, 1))
         size = rate * np.sqrt(1.0 - SECOND_MOMENTUM ** (epoch + 1)) / (1.0 - MOMENTUM ** (epoch + 1))
-        _adam_step(left.ravel(), gradient_left.ravel(), moments_left.reshape((2, -1)), size)
-        _adam_step(right.ravel(), gradient_right.ravel(), moments_right.reshape((2, -1)), size)
-        _adam_step(attention, slope_attention, moments_attention, size)
-    return loss_and_slopes(walks, apart, left, right, attention, n_walks, slope, slope_attention)
+        _adam_step(left.ravel(), by_left.ravel(), moments_left.reshape((2, -1)), size)
+        _adam_step(right.ravel(), by_right.ravel(), moments_right.reshape((2, -1)), size)
+        _adam_step(attention, by_attention, moments_attention, size)
+    return loss_and_gradient(walks, apart, left, right, attention, n_walks, by_left, by_right, by_attention)
 
 
 @compiled
-def loss_and_slopes(
-    walks: Any, apart: Any, left: Any, right: Any, attention: Any, n_walks: float, slope: Any, slope_attention: Any
+def loss_and_gradient(
+    walks: Any,
+    apart: Any,
+    left: Any,
+    right: Any,
+    attention: Any,
+    n_walks: float,
+    by_left: Any,
+    by_right: Any,
+    by_attention: Any,
 ) -> float:
-    """The loss; fills its derivatives by F R^T (`slope`) and by the attention logits."""
+    """The loss; fills its derivatives by F, R and the attention logits. Rows pass block by block, to stay in cache."""
     length, n = walks.shape[0], walks.shape[1]
     share = np.exp(attention - attention.max())
     share /= share.sum()
-    entries = walks.reshape((length, n * n))
-    occurrence = np.dot(n_walks * share, entries)  # Z
-    scores = np.dot(left, right.T).ravel()
-    attracted = np.empty(n * n)
-    _fill_slopes(scores, occurrence, apart.ravel(), attracted, slope.ravel())
-    by_walk = n_walks * np.dot(entries, attracted)
-    slope_attention[:] = share * (by_walk - np.dot(share, by_walk)) + attention
-    repelled = attracted + scores  # log(1 + exp(s)) is s more than log(1 + exp(-s))
-    loss = np.dot(occurrence, attracted) + np.dot(apart.ravel(), repelled) + 0.5 * np.dot(attention, attention)
+    by_right[:] = 0.0
+    by_walk = np.zeros(length)
+    loss = 0.5 * np.dot(attention, attention)
+    rows = max(1, min(n, BLOCK // n))
+    attracted, slope = np.empty(rows * n), np.empty(rows * n)
+    for first in range(0, n, rows):
+        block = slice(first, min(first + rows, n))
+        count = (block.stop - first) * n
+        occurrence = np.zeros(count)  # Z
+        for t in range(length):
+            occurrence += (n_walks * share[t]) * walks[t, block].ravel()
+        scores = np.dot(left[block], right.T).ravel()
+        away = apart[block].ravel()
+        _fill_slopes(scores, occurrence, away, attracted[:count], slope[:count])
+        square = slope[:count].reshape((-1, n))
+        by_left[block] = np.dot(square, right)
+        by_right += np.dot(square.T, left[block])
+        for t in range(length):
+            by_walk[t] += n_walks * np.dot(walks[t, block].ravel(), attracted[:count])
+        # log(1 + exp(s)) is s more than log(1 + exp(-s))
+        loss += np.dot(occurrence, attracted[:count]) + np.dot(away, attracted[:count] + scores)
+    by_attention[:] = share * (by_walk - np.dot(share, by_walk)) + attention
     return float(loss)
 
 
