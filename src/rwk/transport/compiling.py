@@ -55,7 +55,7 @@ def call_compiled(function: Callable[..., Any], measures: Any, *arguments: Any) 
     if kind not in _called:
         _called.add(kind)
         if is_cold(function, measures, *arguments):
-            print("rwk: compiling, once (about half a minute)", file=sys.stderr, flush=True)
+            print("rwk: compiling, once (about 40 seconds)", file=sys.stderr, flush=True)
     return function(measures, *arguments)
 
 
