@@ -165,22 +165,32 @@ def test_no_torch_names_the_install_command(monkeypatch: pytest.MonkeyPatch) -> 
         align(*ragged_set(3, (4, 5), features="labels"), backend="gpu")
 
 
-def test_out_of_memory_halves_the_chunk() -> None:
+FULL = [torch.cuda.OutOfMemoryError("full"), RuntimeError("cusolver error: CUSOLVER_STATUS_INTERNAL_ERROR, when ...")]
+
+
+@pytest.mark.parametrize("full", FULL, ids=["torch", "cusolver"])
+def test_out_of_memory_halves_the_chunk(full: RuntimeError) -> None:
     done: list[int] = []
+    room = 3
 
     def solve(members: Any) -> None:
-        if len(members) > 3:
-            raise torch.cuda.OutOfMemoryError
+        if len(members) > room:
+            raise full
         done.extend(members.tolist())
 
     plan.run_chunks(solve, np.arange(20), 1, torch.device("cpu"))
     assert done == list(range(20))
+    room = 0
     with pytest.raises(BackendError, match="too large for the memory"):
-        plan.run_chunks(lambda members: _no_memory(), np.arange(2), 1, torch.device("cpu"))
+        plan.run_chunks(solve, np.arange(2), 1, torch.device("cpu"))
 
 
-def _no_memory() -> None:
-    raise torch.cuda.OutOfMemoryError
+def test_other_errors_of_a_chunk_are_told() -> None:
+    def solve(members: Any) -> None:
+        raise RuntimeError("an illegal memory access was encountered")
+
+    with pytest.raises(RuntimeError, match="illegal memory access"):
+        plan.run_chunks(solve, np.arange(20), 1, torch.device("cpu"))
 
 
 # ---------------------------------------------------------------- the attention embedding

@@ -29,7 +29,7 @@ from rwk.experiment.search import (
 from rwk.graphs import FloatArray, IntArray
 from rwk.machines import pairs_of, winners
 from rwk.smo_gpu import Paths, machine_paths
-from rwk.transport.gpu.device import announce_compiling, chunk_bytes, open_kernel_device
+from rwk.transport.gpu.device import announce_compiling, chunk_bytes, is_out_of_memory, open_kernel_device
 from rwk.transport.problem import BackendError
 from rwk.treatment import diagonal_scale
 from rwk.treatment_gpu import treat_many
@@ -70,7 +70,9 @@ class DeviceRun:
         try:
             choices = self.search(tasks)
             return list(zip(choices, self.fit(tasks, choices), strict=True))
-        except torch.cuda.OutOfMemoryError:
+        except RuntimeError as error:
+            if not is_out_of_memory(error):
+                raise
             if len(tasks) == 1:
                 message = "one fold's kernels are too large for the memory of this device; use backend='cpu'"
                 raise BackendError(message) from None

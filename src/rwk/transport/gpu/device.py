@@ -16,6 +16,14 @@ PROCESSOR_BYTES: Final = 2**28  # of one chunk where the "device" is the process
 
 _announced: set[str] = set()
 
+# what cuSOLVER and cuBLAS answer when there is no room for what they need themselves
+NO_ROOM: Final = (
+    "CUSOLVER_STATUS_INTERNAL_ERROR",
+    "CUSOLVER_STATUS_ALLOC_FAILED",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+    "CUBLAS_STATUS_NOT_INITIALIZED",
+)
+
 
 def open_device() -> Any:
     """The torch device to compute on, or a `BackendError`; never a substitute that was not asked for."""
@@ -76,3 +84,14 @@ def announce_compiling(what: str, device: Any) -> None:
     if device.type == "cuda" and what not in _announced:
         _announced.add(what)
         print(f"rwk: compiling the GPU kernel {what}, once ...", file=sys.stderr, flush=True)
+
+
+def is_out_of_memory(error: RuntimeError) -> bool:
+    """Whether an error says that the device's memory is full; the libraries of torch say so in words of their own.
+
+    >>> is_out_of_memory(RuntimeError("cusolver error: CUSOLVER_STATUS_INTERNAL_ERROR, when calling ..."))
+    True
+    """
+    import torch
+
+    return isinstance(error, torch.cuda.OutOfMemoryError) or any(words in str(error) for words in NO_ROOM)

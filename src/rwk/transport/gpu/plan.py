@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.transport.gpu.device import chunk_bytes
+from rwk.transport.gpu.device import chunk_bytes, is_out_of_memory
 from rwk.transport.gpu.store import Stack, Store
 from rwk.transport.problem import BackendError, CostWeights, PairResults, ScgOptions
 
@@ -90,7 +90,9 @@ def run_chunks(
     while start < len(members):
         try:
             solve(members[start : start + count])
-        except torch.cuda.OutOfMemoryError:
+        except RuntimeError as error:
+            if not is_out_of_memory(error):
+                raise
             if count == 1:
                 raise BackendError(
                     "two graphs are too large for the memory of this device; use backend='cpu'"
