@@ -292,8 +292,9 @@ def test_query_command(data: str) -> None:
 
 def test_interrupt_keeps_tiles_and_says_how_to_go_on(data: str, tmp_path: Path) -> None:
     code = (
-        "import sys, time; from rich.console import Console; from rwk.gram.commands import GramOptions, run_gram\n"
-        "from rwk.gram import commands\n"
+        "import signal, sys, time; from rich.console import Console\n"
+        "from rwk.gram import commands; from rwk.gram.commands import GramOptions, run_gram\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # tests in the background inherit deaf ears
         "computing = commands.compute_gram\n"
         "def announced(*args, report, **kw):\n"
         "    def heard(progress):\n"

@@ -23,7 +23,7 @@ from rwk.transport.bounds import linear_bounds
 from rwk.transport.pairs import content_ranks, in_precision, joined, solve_pairs
 from rwk.transport.problem import GraphMeasures
 
-AT_ONCE: Final = 64  # pairs solved between two looks at the bound
+AT_ONCE: Final = (16, 512)  # least and most pairs solved between two looks at the bound, else a sixteenth of all
 SLACK: Final = 1e-6  # of rounding, relative; in float32 more
 
 
@@ -107,6 +107,7 @@ class _Scan(NamedTuple):
         tight = np.zeros(len(bounds), bool)
         values = np.full(len(bounds), np.inf)
         worst, n_solved = np.inf, 0
+        at_once = max(k, int(np.clip(len(bounds) // 16, *AT_ONCE)))
         while n_solved < most:
             alive = np.flatnonzero(np.isinf(values) & (bounds <= worst))
             if not len(alive):
@@ -116,7 +117,7 @@ class _Scan(NamedTuple):
                 bounds[loose] = np.maximum(bounds[loose], self._tight_bounds(q, loose))
                 tight[loose] = True
                 continue
-            chosen = alive[np.argsort(bounds[alive], kind="stable")][: min(max(AT_ONCE, k), most - n_solved)]
+            chosen = alive[np.argsort(bounds[alive], kind="stable")][: min(at_once, most - n_solved)]
             values[chosen] = self._solve(q, chosen)
             n_solved += len(chosen)
             kth = float(np.partition(values, k - 1)[k - 1])
