@@ -62,6 +62,7 @@ def test_out_of_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> None
     from rwk.transport.problem import BackendError
 
     sizes = []
+    full = torch.cuda.OutOfMemoryError("full"), RuntimeError("CUBLAS_STATUS_ALLOC_FAILED")
 
     class Small(module.DeviceRun):
         def __init__(self) -> None: ...
@@ -69,11 +70,7 @@ def test_out_of_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> None
         def search(self, tasks: Any) -> Any:
             sizes.append(len(tasks))
             if len(tasks) > room:
-                raise (
-                    RuntimeError("CUBLAS_STATUS_ALLOC_FAILED")
-                    if len(tasks) == 5
-                    else torch.cuda.OutOfMemoryError("full")
-                )
+                raise full[len(tasks) % 2]
             return [f"choice {task}" for task in tasks]
 
         def fit(self, tasks: Any, choices: Any) -> Any:

@@ -21,7 +21,7 @@ from rwk import Graph, GraphSet, Parameters
 from rwk.represent import represent
 from rwk.transport import cpu, threads
 from rwk.transport.lanes.products import add_product
-from rwk.transport.pairs import in_precision, solve_pair, solve_pairs
+from rwk.transport.pairs import in_precision, orient, solve_pair, solve_pairs
 from rwk.transport.problem import PairResults
 from rwk.transport.reductions import inner, total_of
 from rwk.transport.vectormath import exp_of, log_of, quotient
@@ -173,17 +173,21 @@ def test_a_second_try_leaves_nothing_of_the_first_in_the_history() -> None:
     assert np.isnan(history[made:]).all()
 
 
-def test_float32_stops_where_float64_does() -> None:
-    """Also where the gap of an iteration is so near the tolerance that float32 would err."""
+@pytest.mark.parametrize(("rounded", "near"), [(True, 1e-7), (False, 3e-5)], ids=["same numbers", "given numbers"])
+def test_float32_stops_where_float64_does(rounded: bool, near: float) -> None:
+    """Also where the gap of an iteration is the tolerance itself: to the last bits where float64 gets the numbers
+    that float32 has, and up to what rounding these moves the gap where it gets them as they were."""
     measures, weights, options = random_measures(12, 5, tol=1e-9)
-    narrow, pairs = in_precision(measures, "float32"), all_pairs(12)
+    narrow, pairs = in_precision(measures, "float32"), orient(measures, all_pairs(12))
+    wide = in_precision(narrow, "float64") if rounded else measures
+    assert wide.structure.dtype == np.float64
     for p in range(0, len(pairs), 11):
-        history = solve_pair(measures, *pairs[p], weights, options, trace=True).history
+        history = threads.run_pair(wide, *pairs[p], weights, options, trace=True).history
         assert history is not None
         for gap in history[:3, 1]:
-            for tol in (gap * (1 - 3e-5), gap * (1 + 3e-5)):
-                near = options._replace(tol=float(tol))
-                wanted, found = (solve_pair(given, *pairs[p], weights, near) for given in (measures, narrow))
+            for tol in (gap * (1 - near), gap * (1 + near)):
+                there = options._replace(tol=float(tol))
+                wanted, found = (threads.run_pair(given, *pairs[p], weights, there) for given in (wide, narrow))
                 assert wanted.n_iter == found.n_iter
                 assert_close(found.value, wanted.value, 1e-4)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rwk.graphs import FloatArray, Graph, GraphError
 from rwk.spectrum import HEAT_KERNEL_TIME, Spectrum
+from rwk.transport.compiling import compiled
 
 
 def structure_cost(
@@ -60,8 +60,8 @@ def path_lengths(graph: Graph, lengths: FloatArray | None) -> FloatArray:
     return filled
 
 
-@njit(cache=True, nogil=True)
-def _hop_counts(edges, n):  # type: ignore[no-untyped-def]
+@compiled
+def _hop_counts(edges: Any, n: int) -> Any:
     """Edges on a shortest path of every two nodes, by breadth from each node; unreachable: the largest plus 1."""
     starts = np.zeros(n + 2, np.int64)
     for e in range(len(edges)):
