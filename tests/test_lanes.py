@@ -20,11 +20,13 @@ from generators import all_settings, graph_sets, laws
 from rwk import Graph, GraphSet, Parameters
 from rwk.represent import represent
 from rwk.transport import cpu, threads
+from rwk.transport.costs import padded
 from rwk.transport.lanes.products import add_product
 from rwk.transport.pairs import in_precision, orient, solve_pair, solve_pairs
 from rwk.transport.problem import PairResults
 from rwk.transport.reductions import inner, total_of
-from rwk.transport.vectormath import exp_of, log_of, quotient
+from rwk.transport.sparse import Columns, add_products, empty_layout, merge
+from rwk.transport.vectormath import exp_of, log_of, quotient, root_of
 from rwk.transport.vectors import load, store
 
 PRECISIONS = ["float64", "float32"]
@@ -118,6 +120,47 @@ def test_quotients_are_exact_but_for_the_last_bit(precision: str) -> None:
     np.testing.assert_array_max_ulp(found, x / y, maxulp=1)
     divide(np.zeros_like(x), y, found)
     assert (found == 0).all()
+
+
+@njit
+def take_roots(x: Any, out: Any) -> None:
+    for i in range(len(x)):
+        store(out, i, root_of(load(x, i)))
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_roots_are_exact_but_for_the_last_bit_and_zero_stays_zero(precision: str) -> None:
+    widest = 35 if precision == "float32" else 289
+    x = (10.0 ** np.random.default_rng(0).uniform(-widest, widest, (400, width(precision)))).astype(precision)
+    found = np.empty_like(x)
+    take_roots(x, found)
+    np.testing.assert_array_max_ulp(found, np.sqrt(x), maxulp=1)
+    take_roots(np.zeros_like(x), found)
+    assert (found == 0).all()
+
+
+@njit
+def products_of_columns(graphs: Any, pairs: Any, merged: bool, out: Any) -> None:
+    longest = padded(np.diff(graphs.offsets).max())
+    layout, starts = empty_layout(longest), graphs.column_offsets
+    for p in range(len(pairs)):
+        a, b = pairs[p]
+        own, other = (starts[a], starts[a + 1]), (starts[b], starts[b + 1])
+        both = Columns(graphs.column_keys, graphs.entry_offsets, graphs.entry_rows, graphs.entry_values, own, other)
+        if merged:
+            merge(both, layout.column, longest, out[p])
+        else:
+            add_products(both, b, layout, longest, out[p])
+
+
+def test_columns_looked_up_and_merged_give_the_same_bits() -> None:
+    measures, _, _ = random_measures(12, seed=3, wl_rounds=3)
+    pairs = all_pairs(12)
+    found, wanted = np.zeros((2, len(pairs), measures.sizes.max() * padded(measures.sizes.max())))
+    products_of_columns(measures, pairs, False, found)
+    products_of_columns(measures, pairs, True, wanted)
+    assert found.any()
+    np.testing.assert_array_equal(found, wanted)
 
 
 @laws(40)

@@ -75,6 +75,7 @@ def _groups(graphs: Any, pairs: Any, weights: Any, options: Any, like: Any, whic
     lanes = body.stage_for(graphs, pairs, weights, width, like.dtype)
     roll, rooms, known = stage.empty_roll(width), stage.make_rooms(lanes), summaries.empty_summaries(graphs)
     scratch = costs.cost_scratch(graphs, lanes.fixed.shape[0], lanes.fixed.shape[1])
+    here, trial = stage.empty_point(lanes), stage.empty_point(lanes)
     rooms.alpha[:] = 0.5
     rooms.delta_image[:] = 0.0
     slopes, extent = stage.make_slopes(width), np.zeros(2, np.int64)
@@ -85,25 +86,25 @@ def _groups(graphs: Any, pairs: Any, weights: Any, options: Any, like: Any, whic
             roll.n[lane] = graphs.offsets[a + 1] - graphs.offsets[a]
             roll.m[lane] = graphs.offsets[b + 1] - graphs.offsets[b]
             roll.pair[lane] = first + lane
-            entering.enter(graphs, a, b, weights, known, scratch, lanes, extent, roll, lane)
+            entering.enter(graphs, a, b, weights, known, scratch, lanes, here, extent, roll, lane)
         body.shrink(roll, extent)
         n, m = int(extent[0]), int(extent[1])
-        steps.gradient_lanes(lanes, True, n, m, kl, rooms)
+        steps.gradient_lanes(lanes, here, True, n, m, kl, rooms)
         side_by_side.sinkhorn_lanes(lanes, n, m, rooms, options.entropy, 0)
-        steps.direction_lanes(lanes, True, n, m, rooms, slopes)
+        steps.direction_lanes(lanes, here, True, n, m, rooms, slopes)
         for _ in range(times):
             if which == 0:
-                steps.quadratic_lanes(lanes, n, m, ridge, rooms, lanes.gamma, rooms.delta_image)
+                steps.quadratic_lanes(lanes, n, m, ridge, rooms, here.gamma, rooms.delta_image)
             if which == 1 or which == 2:
                 rounds = options.sinkhorn_iter if which == 1 else 0
                 side_by_side.sinkhorn_lanes(lanes, n, m, rooms, options.entropy, rounds)
             if which == 3:
-                steps.try_step(lanes, n, m, kl, rooms, slopes)
+                steps.try_step(here, trial, n, m, kl, rooms, slopes)
             if which == 4:
-                steps.gradient_lanes(lanes, False, n, m, kl, rooms)
-                steps.direction_lanes(lanes, False, n, m, rooms, slopes)
+                steps.gradient_lanes(lanes, here, False, n, m, kl, rooms)
+                steps.direction_lanes(lanes, here, False, n, m, rooms, slopes)
                 steps.curvature_lanes(n, m, rooms, slopes)
-                steps.take_step(lanes, n, m, rooms)
+                steps.value_lanes(lanes, here, True, n, m, rooms, slopes)
     last: float = rooms.delta_image[0, 0, 0]
     return last
 

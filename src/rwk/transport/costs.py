@@ -14,11 +14,11 @@ import numpy as np
 
 from rwk.transport.compiling import compiled_borrowing, compiled_inside
 from rwk.transport.reductions import total_of
-from rwk.transport.vectormath import log_of
-from rwk.transport.vectors import WIDTH_64, absolute, fma, larger, load, mismatch, root, splat, store, where_larger
+from rwk.transport.sparse import Columns, Layout, add_products, add_squared_distances, empty_layout
+from rwk.transport.vectormath import log_of, root_of
+from rwk.transport.vectors import WIDTH_64, absolute, fma, larger, load, mismatch, splat, store
 
 PRIOR_FLOOR: Final = 1e-6
-ROUNDING: Final = 1e-13
 SMALLEST_DEGREE: Final = 1e-300
 
 
@@ -33,6 +33,7 @@ class Scratch(NamedTuple):
     words: Any  # one row of colours
     first: Any  # (n,)
     sums: Any  # (n,)
+    layout: Layout  # the sparse columns of a target
 
 
 @compiled_inside
@@ -42,7 +43,7 @@ def cost_scratch(graphs: Any, n: int, m: int) -> Scratch:
     width = max(graphs.features.shape[1], graphs.embedding.shape[1])
     return Scratch(
         np.empty(n * length), np.empty(n * length), np.zeros(n * length), np.zeros(width * length), np.zeros(length),
-        np.zeros(length, np.uint64), np.empty(n, np.int64), np.empty(n),
+        np.zeros(length, np.uint64), np.empty(n, np.int64), np.empty(n), empty_layout(length),
     )  # fmt: skip
 
 
@@ -94,12 +95,13 @@ def feature_cost(graphs: Any, a: int, b: int, scratch: Scratch, out: Any) -> Non
     flat = out.reshape(n * length)
     _squared_distances(graphs.features, i0, k0, m, scratch.columns, out)
     starts = graphs.column_offsets
-    spans = starts[a], starts[a + 1], starts[b], starts[b + 1]
-    if spans[0] < spans[1] or spans[2] < spans[3]:
-        columns = graphs.column_keys, graphs.entry_offsets, graphs.entry_rows, graphs.entry_values
-        _add_sparse_squared_distances(columns, spans, graphs.square_norms, i0, k0, m, scratch, out)
+    own, other = (starts[a], starts[a + 1]), (starts[b], starts[b + 1])
+    if own[0] < own[1] or other[0] < other[1]:
+        both = Columns(graphs.column_keys, graphs.entry_offsets, graphs.entry_rows, graphs.entry_values, own, other)
+        add_products(both, b, scratch.layout, length, scratch.products)
+        add_squared_distances(graphs.square_norms, i0, k0, m, scratch.row, scratch.products, out)
     for p in range(0, n * length, WIDTH_64):
-        store(flat, p, root(load(flat, p)))
+        store(flat, p, root_of(load(flat, p)))
     rounds = graphs.colours.shape[0]
     if rounds:
         one_round = splat(flat, graphs.hamming_cost / rounds)
@@ -134,7 +136,7 @@ def neighbour_cost(graphs: Any, a: int, b: int, scratch: Scratch, out: Any) -> N
     flat = out.reshape(out.size)
     scale = splat(flat, graphs.neighbour_cost)
     for p in range(0, len(flat), WIDTH_64):
-        store(flat, p, scale * root(load(flat, p)))
+        store(flat, p, scale * root_of(load(flat, p)))
 
 
 @compiled_borrowing
@@ -200,51 +202,3 @@ def _squared_distances(rows: Any, i0: int, k0: int, m: int, columns: Any, out: A
             store(flat, i * length + k, first)
             store(flat, j * length + k, second)
         i += 2
-
-
-@compiled_borrowing
-def _add_sparse_squared_distances(
-    columns: Any, spans: Any, norms: Any, i0: int, k0: int, m: int, scratch: Scratch, out: Any
-) -> None:
-    """Adds |x|^2 + |y|^2 - 2 <x, y> over sparse columns, found by merging two sorted lists of keys."""
-    keys, offsets, rows, values = columns
-    p, p_end, q, q_end = spans
-    n, length = out.shape
-    products, column = scratch.products, scratch.row
-    for k in range(length):
-        column[k] = 0.0
-    while p < p_end and q < q_end:
-        left, right = keys[p], keys[q]
-        if left == right:
-            begin, end = offsets[q], offsets[q + 1]
-            full = WIDTH_64 * (end - begin) >= length  # worth whole rows at a time
-            if full:
-                for t in range(begin, end):
-                    column[rows[t]] = values[t]
-            for s in range(offsets[p], offsets[p + 1]):
-                first, x = rows[s] * length, values[s]
-                if full:
-                    xs = splat(column, x)
-                    for k in range(0, length, WIDTH_64):
-                        store(products, first + k, fma(xs, load(column, k), load(products, first + k)))
-                else:
-                    for t in range(begin, end):
-                        k = first + rows[t]
-                        products[k] = fma(x, values[t], products[k])
-            if full:
-                for t in range(begin, end):
-                    column[rows[t]] = 0.0
-        p += left <= right
-        q += right <= left
-    for k in range(m):
-        column[k] = norms[k0 + k]
-    flat = out.reshape(n * length)
-    minus_two, rounding, zero = splat(flat, -2.0), splat(flat, ROUNDING), splat(flat, 0.0)
-    for i in range(n):
-        norm = splat(flat, norms[i0 + i])
-        for k in range(0, length, WIDTH_64):
-            both = norm + load(column, k)
-            p = i * length + k
-            rest = fma(minus_two, load(products, p), both)
-            store(products, p, zero)
-            store(flat, p, load(flat, p) + where_larger(rest, rounding * both, rest))

@@ -241,16 +241,6 @@ def lane_sum(typing_context: Any, a: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def root(typing_context: Any, a: Any) -> Any:
-    """Square roots."""
-
-    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        return call_llvm(builder, "sqrt", arguments)
-
-    return a(a), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
 def absolute(typing_context: Any, a: Any) -> Any:
     """Absolute values."""
 

@@ -15,14 +15,24 @@ from rwk.transport.compiling import compiled, compiled_borrowing, compiled_insid
 from rwk.transport.costs import cost_scratch
 from rwk.transport.lanes.entering import enter
 from rwk.transport.lanes.sinkhorn import sinkhorn_lanes
-from rwk.transport.lanes.stage import Roll, Rooms, Slopes, Stage, empty_roll, empty_stage, make_rooms, make_slopes
+from rwk.transport.lanes.stage import (
+    Point,
+    Roll,
+    Rooms,
+    Slopes,
+    Stage,
+    empty_point,
+    empty_roll,
+    empty_stage,
+    make_rooms,
+    make_slopes,
+)
 from rwk.transport.lanes.steps import (
     curvature_lanes,
     direction_lanes,
     gradient_lanes,
     quadratic_lanes,
     search_lanes,
-    take_step,
     value_lanes,
 )
 from rwk.transport.lanes.summaries import Summaries, empty_summaries
@@ -65,7 +75,8 @@ def solve_side_by_side(
     known, scratch = empty_summaries(graphs), cost_scratch(graphs, n, m)
     roll, rooms, slopes = empty_roll(width), make_rooms(stage), make_slopes(width)
     _run(
-        graphs, pairs, weights, options, stage, known, scratch, roll, rooms, slopes, np.zeros(2, np.int64),
+        graphs, pairs, weights, options, stage, empty_point(stage), empty_point(stage), known, scratch, roll, rooms,
+        slopes, np.zeros(2, np.int64),
         results, hard, couplings, trace,
     )  # fmt: skip
 
@@ -77,6 +88,8 @@ def _run(
     weights: Any,
     options: Any,
     stage: Stage,
+    here: Point,
+    trial: Point,
     known: Summaries,
     scratch: Any,
     roll: Roll,
@@ -100,20 +113,20 @@ def _run(
         for lane in range(width):
             if not roll.active[lane] and upcoming < len(pairs):
                 a, b = pairs[upcoming, 0], pairs[upcoming, 1]
-                enter(graphs, a, b, weights, known, scratch, stage, extent, roll, lane)  # 1, 2
+                enter(graphs, a, b, weights, known, scratch, stage, here, extent, roll, lane)  # 1, 2
                 roll.pair[lane], roll.active[lane], fresh = upcoming, True, True
                 upcoming += 1
         if _count(roll.active) == 0:
             return
         shrink(roll, extent)
         n, m = int(extent[0]), int(extent[1])
-        gradient_lanes(stage, fresh, n, m, kl, rooms)  # 3
+        gradient_lanes(stage, here, fresh, n, m, kl, rooms)  # 3
         sinkhorn_lanes(stage, n, m, rooms, options.entropy, options.sinkhorn_iter)  # 4
-        direction_lanes(stage, fresh, n, m, rooms, slopes)  # 5
+        direction_lanes(stage, here, fresh, n, m, rooms, slopes)  # 5
         for lane in range(width):
             stage.fresh[0, 0, lane] = 0.0
         if len(trace) and roll.pair[0] == 0 and roll.n_iter[0] == 0:
-            value_lanes(stage, n, m, slopes)
+            value_lanes(stage, here, False, n, m, rooms, slopes)
             roll.objective[0] = slopes.value[0] + kl * roll.entropy[0] + roll.constant[0]
         for lane in range(width):
             if roll.active[lane]:
@@ -127,11 +140,12 @@ def _run(
                     trace[roll.n_iter[lane], 0], trace[roll.n_iter[lane], 1] = roll.objective[lane], roll.gap[lane]
                 if roll.converged[lane] or roll.hard[lane] or options.max_iter == 0:
                     roll.active[lane] = False
-        if _count(roll.active) > 0:
+        moved = _count(roll.active) > 0
+        if moved:
             quadratic_lanes(stage, n, m, ridge, rooms, rooms.delta, rooms.delta_image)  # 6
             curvature_lanes(n, m, rooms, slopes)
-            search_lanes(stage, roll, n, m, kl, rooms, slopes)  # 7
-            take_step(stage, n, m, rooms)  # 8
+            search_lanes(here, trial, roll, n, m, kl, rooms, slopes)  # 7
+            here, trial = trial, here  # 8
             for lane in range(width):
                 if roll.active[lane]:
                     if rooms.alpha[0, 0, lane] == 0.0:
@@ -141,13 +155,13 @@ def _run(
                     roll.objective[lane] += slopes.change[lane]
                     roll.n_iter[lane] += 1
                     roll.active[lane] = roll.n_iter[lane] < options.max_iter
+        value_lanes(stage, here, moved, n, m, rooms, slopes)  # 9
         if _count(roll.active) < width:
-            value_lanes(stage, n, m, slopes)  # 9
             for lane in range(width):
                 if roll.pair[lane] >= 0 and not roll.active[lane]:
                     if narrow and options.tol > 0.0 and (not roll.converged[lane] or roll.n_iter[lane] >= MANY_32):
                         roll.hard[lane] = True
-                    _leave(stage, roll, kl * roll.entropy[lane] + slopes.value[lane], lane, results, hard, couplings)
+                    _leave(here, roll, kl * roll.entropy[lane] + slopes.value[lane], lane, results, hard, couplings)
 
 
 @compiled_borrowing
@@ -170,7 +184,7 @@ def shrink(roll: Roll, extent: Any) -> None:
 
 
 @compiled_borrowing
-def _leave(stage: Stage, roll: Roll, variable: float, lane: int, results: Any, hard: Any, couplings: Any) -> None:
+def _leave(here: Point, roll: Roll, variable: float, lane: int, results: Any, hard: Any, couplings: Any) -> None:
     """Write down the result of a lane, the part of H that varies with gamma given."""
     values, n_iter, gaps, converged = results
     p = roll.pair[lane]
@@ -180,5 +194,5 @@ def _leave(stage: Stage, roll: Roll, variable: float, lane: int, results: Any, h
     if p < len(couplings):
         for i in range(roll.n[lane]):
             for k in range(roll.m[lane]):
-                couplings[p, i, k] = stage.gamma[i, k, lane]
+                couplings[p, i, k] = here.gamma[i, k, lane]
     roll.pair[lane] = -1

@@ -13,7 +13,7 @@ import numpy as np
 
 from rwk.transport.compiling import compiled_borrowing
 from rwk.transport.costs import Scratch, fixed_cost, padded
-from rwk.transport.lanes.stage import Roll, Stage, enlarge
+from rwk.transport.lanes.stage import Point, Roll, Stage, enlarge
 from rwk.transport.lanes.summaries import Summaries, summarise
 
 
@@ -26,6 +26,7 @@ def enter(
     known: Summaries,
     scratch: Scratch,
     stage: Stage,
+    here: Point,
     extent: Any,
     roll: Roll,
     lane: int,
@@ -33,9 +34,10 @@ def enter(
     """Put graphs a (source) and b (target) into a lane."""
     i0, k0 = graphs.offsets[a], graphs.offsets[b]
     n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
-    enlarge(stage, extent, n, m)
-    summarise(graphs, a, weights, known)
-    summarise(graphs, b, weights, known)
+    enlarge(stage, here, extent, n, m)
+    for g in (a, b):
+        if not known.done[g]:
+            summarise(graphs, g, weights, known)
     if roll.target[lane] != b:
         _enter_target(graphs, b, weights, known, stage, extent, roll, lane)
     _enter_source(graphs, a, weights, known, stage, extent, roll, lane)
@@ -80,11 +82,13 @@ def _enter_source(
         )
         _pad(stage.structure_mu, lane, n, n, extent[0], extent[0])
     if on_source != 0.0:
+        entries = graphs.laplacian_offsets, graphs.laplacian_columns, graphs.laplacian_values
         if roll.source[lane] >= 0:
-            _change_laplacian(graphs, roll.source[lane], 0.0, stage.laplacian_mu, lane, False)
-        _change_laplacian(graphs, a, on_source, stage.laplacian_mu, lane, False)
+            _change_laplacian(entries, graphs.offsets, roll.source[lane], 0.0, stage.laplacian_mu, lane, False)
+        _change_laplacian(entries, graphs.offsets, a, on_source, stage.laplacian_mu, lane, False)
     if on_target != 0.0:
-        _enter_factor(graphs, a, n, stage.factor_mu, stage.factor_mu_t, lane, extent[0])
+        own = graphs.factors[graphs.factor_offsets[a] : graphs.factor_offsets[a + 1]]
+        _enter_factor(own, n, stage.factor_mu, stage.factor_mu_t, lane, extent[0])
     roll.source[lane] = a
 
 
@@ -107,11 +111,13 @@ def _enter_target(
         _enter_structure(graphs.structure, graphs.structure_offsets[b], m, 1.0, stage.structure_nu, lane)
         _pad(stage.structure_nu, lane, m, m, extent[1], extent[1])
     if weights.beta_local * weights.laplacian_source != 0.0:
-        _enter_factor(graphs, b, m, stage.factor_nu, stage.factor_nu_t, lane, extent[1])
+        own = graphs.factors[graphs.factor_offsets[b] : graphs.factor_offsets[b + 1]]
+        _enter_factor(own, m, stage.factor_nu, stage.factor_nu_t, lane, extent[1])
     if on_target != 0.0:
+        entries = graphs.laplacian_offsets, graphs.laplacian_columns, graphs.laplacian_values
         if roll.target[lane] >= 0:
-            _change_laplacian(graphs, roll.target[lane], 0.0, stage.laplacian_nu_t, lane, True)
-        _change_laplacian(graphs, b, on_target, stage.laplacian_nu_t, lane, True)
+            _change_laplacian(entries, graphs.offsets, roll.target[lane], 0.0, stage.laplacian_nu_t, lane, True)
+        _change_laplacian(entries, graphs.offsets, b, on_target, stage.laplacian_nu_t, lane, True)
     roll.target[lane] = b
 
 
@@ -131,24 +137,24 @@ def _enter_structure(structure: Any, begin: int, n: int, scale: float, out: Any,
 
 
 @compiled_borrowing
-def _enter_factor(graphs: Any, g: int, n: int, out: Any, transposed: Any, lane: int, extent: int) -> None:
+def _enter_factor(factor: Any, n: int, out: Any, transposed: Any, lane: int, extent: int) -> None:
     """F and F^T of one lane, and zeros around them."""
-    begin = graphs.factor_offsets[g]
-    r = (graphs.factor_offsets[g + 1] - begin) // n
+    r = len(factor) // n
     for i in range(extent):
         for c in range(out.shape[1]):
-            entry = graphs.factors[begin + i * r + c] if i < n and c < r else 0.0
+            entry = factor[i * r + c] if i < n and c < r else 0.0
             out[i, c, lane] = entry
             transposed[c, i, lane] = entry
 
 
 @compiled_borrowing
-def _change_laplacian(graphs: Any, g: int, weight: float, out: Any, lane: int, transposed: bool) -> None:
+def _change_laplacian(entries: Any, offsets: Any, g: int, weight: float, out: Any, lane: int, transposed: bool) -> None:
     """Entries of one lane where a graph's L has some: weight L, or its transpose."""
-    first, last = graphs.offsets[g], graphs.offsets[g + 1]
+    rows, columns, values = entries
+    first, last = offsets[g], offsets[g + 1]
     for i in range(last - first):
-        for p in range(graphs.laplacian_offsets[first + i], graphs.laplacian_offsets[first + i + 1]):
-            j, value = graphs.laplacian_columns[p], weight * np.float64(graphs.laplacian_values[p])
+        for p in range(rows[first + i], rows[first + i + 1]):
+            j, value = columns[p], weight * np.float64(values[p])
             if transposed:
                 out[j, i, lane] = value
             else:

@@ -3,10 +3,15 @@
 A matrix of a group is an array (rows, columns, WIDTH): entry [i, k] is a vector, one lane a pair. A product computes
 tiles of ROWS x COLUMNS results that stay in registers, so each loaded vector serves several of them. Every result is
 one chain of fused multiply-adds in the order of the inner index: neither the tiling nor zeros at the end change it.
+Products with one vector take BLOCK rows at a time.
+
+What is left at the borders has code of its own for every number of rows and columns (`for_each_count`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import product
 from typing import Any, Final
 
 import llvmlite.binding as llvm
@@ -21,51 +26,89 @@ from rwk.transport.vectors import address, call_llvm, lanes_in, vector_type
 # as many results as fit in the registers, with room for what is multiplied
 ROWS: Final = 4
 COLUMNS: Final = 4 if llvm.get_host_cpu_features().get("avx512f") else 2
+BLOCK: Final = 8 if llvm.get_host_cpu_features().get("avx512f") else 4
+
+SIZE: Final = ir.IntType(64)
 
 
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+def for_each_count(builder: Any, counts: Any, most: tuple[int, ...], write: Callable[..., None]) -> None:
+    """Code that `write` writes for every combination of counts from 1 to `most`, behind one jump to the right one."""
+    which, after = SIZE(0), builder.append_basic_block("after")
+    for count, largest in zip(counts, most, strict=True):
+        which = builder.add(builder.mul(which, SIZE(largest + 1)), count)
+    cases = builder.switch(which, after)
+    for known in product(*(range(1, largest + 1) for largest in most)):
+        number, block = 0, builder.append_basic_block("case")
+        for count, largest in zip(known, most, strict=True):
+            number = number * (largest + 1) + count
+        cases.add_case(SIZE(number), block)
+        builder.position_at_end(block)
+        write(*known)
+        builder.branch(after)
+    builder.position_at_end(after)
+
+
+class Memory:
+    """Vectors of arrays, and sums of them that stay in registers."""
+
+    def __init__(self, context: Any, builder: Any) -> None:
+        self.context, self.builder = context, builder
+
+    def integers(self, values: Any, kinds: Any) -> list[Any]:
+        """Whole numbers as the 64-bit ones that indices are."""
+        pairs = zip(values, kinds, strict=True)
+        return [self.context.cast(self.builder, value, kind, types.int64) for value, kind in pairs]
+
+    def load(self, kind: Any, array: Any, *indices: Any) -> Any:
+        """The vector at the leading indices."""
+        place = address(self.context, self.builder, kind, array, indices)
+        return self.builder.load(place, align=kind.dtype.bitwidth // 8)
+
+    def store(self, value: Any, kind: Any, array: Any, *indices: Any) -> None:
+        """Put a vector at the leading indices."""
+        place = address(self.context, self.builder, kind, array, indices)
+        self.builder.store(value, place, align=kind.dtype.bitwidth // 8)
+
+    def after(self, first: Any, count: int) -> list[Any]:
+        """first, first + 1, ..., `count` of them."""
+        return [self.builder.add(first, SIZE(c)) for c in range(count)]
+
+    def sums(self, kind: Any, count: int) -> list[Any]:
+        """Places for sums, all zero."""
+        places = [cgutils.alloca_once(self.builder, vector_type(lanes_in(kind))) for _ in range(count)]
+        for place in places:
+            self.builder.store(ir.Constant(vector_type(lanes_in(kind)), None), place)
+        return places
+
+    def add(self, place: Any, a: Any, b: Any) -> None:
+        """Add a b to a sum, rounded once."""
+        self.builder.store(call_llvm(self.builder, "fma", (a, b, self.builder.load(place))), place)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def tile_product(
-    typing_context: Any,
-    left: Any,
-    right: Any,
-    out: Any,
-    i: Any,
-    k: Any,
-    depth: Any,
-    rows: Any,
-    columns: Any,
+    typing_context: Any, left: Any, right: Any, out: Any, i: Any, k: Any, depth: Any, rows: Any, columns: Any
 ) -> Any:
-    """out[i + r, k + c] += sum over j < depth of left[i + r, j] * right[j, k + c], for r < rows and c < columns.
-
-    The last two are constants of the code.
-    """
-    n_rows, n_columns = rows.literal_value, columns.literal_value
-    size = ir.IntType(64)
+    """out[i + r, k + c] += sum over j < depth of left[i + r, j] * right[j, k + c], for r < rows and c < columns."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        numbers = zip(arguments[3:6], (i, k, depth), strict=True)
-        first_row, first_column, inner = (context.cast(builder, *number, types.int64) for number in numbers)
+        memory, (x, y, z) = Memory(context, builder), arguments[:3]
+        first_row, first_column, inner, *counts = memory.integers(arguments[3:], sig.args[3:])
 
-        def pointer(kind: Any, array: Any, row: Any, column: Any) -> Any:
-            return address(context, builder, kind, array, (row, column))
-
-        def load(kind: Any, array: Any, row: Any, column: Any) -> Any:
-            return builder.load(pointer(kind, array, row, column), align=kind.dtype.bitwidth // 8)
-
-        down = [builder.add(first_row, size(r)) for r in range(n_rows)]
-        across = [builder.add(first_column, size(c)) for c in range(n_columns)]
-        sums = [cgutils.alloca_once(builder, vector_type(lanes_in(out))) for _ in range(n_rows * n_columns)]
-        for p, place in enumerate(sums):
-            builder.store(load(out, arguments[2], down[p // n_columns], across[p % n_columns]), place)
-        with cgutils.for_range(builder, inner) as loop:
-            lefts = [load(left, arguments[0], row, loop.index) for row in down]
-            rights = [load(right, arguments[1], loop.index, column) for column in across]
+        def tile(height: int, width: int) -> None:
+            down, across = memory.after(first_row, height), memory.after(first_column, width)
+            sums = memory.sums(out, height * width)
             for p, place in enumerate(sums):
-                factors = lefts[p // n_columns], rights[p % n_columns]
-                builder.store(call_llvm(builder, "fma", (*factors, builder.load(place))), place)
-        for p, place in enumerate(sums):
-            where = pointer(out, arguments[2], down[p // n_columns], across[p % n_columns])
-            builder.store(builder.load(place), where, align=out.dtype.bitwidth // 8)
+                builder.store(memory.load(out, z, down[p // width], across[p % width]), place)
+            with cgutils.for_range(builder, inner) as loop:
+                lefts = [memory.load(left, x, row, loop.index) for row in down]
+                rights = [memory.load(right, y, loop.index, column) for column in across]
+                for p, place in enumerate(sums):
+                    memory.add(place, lefts[p // width], rights[p % width])
+            for p, place in enumerate(sums):
+                memory.store(builder.load(place), out, z, down[p // width], across[p % width])
+
+        for_each_count(builder, counts, (ROWS, COLUMNS), tile)
         return context.get_dummy_value()
 
     return types.void(left, right, out, i, k, depth, rows, columns), generate
@@ -74,22 +117,64 @@ def tile_product(
 @compiled_borrowing
 def add_product(left: Any, right: Any, out: Any, n: int, depth: int, m: int) -> None:
     """out[:n, :m] += left[:n, :depth] right[:depth, :m]."""
-    i = 0
-    while i + ROWS <= n:
-        k = 0
-        while k + COLUMNS <= m:
-            tile_product(left, right, out, i, k, depth, ROWS, COLUMNS)
-            k += COLUMNS
-        while k < m:
-            tile_product(left, right, out, i, k, depth, ROWS, 1)
-            k += 1
-        i += ROWS
-    while i < n:
-        k = 0
-        while k + COLUMNS <= m:
-            tile_product(left, right, out, i, k, depth, 1, COLUMNS)
-            k += COLUMNS
-        while k < m:
-            tile_product(left, right, out, i, k, depth, 1, 1)
-            k += 1
-        i += 1
+    for i in range(0, n, ROWS):
+        for k in range(0, m, COLUMNS):
+            tile_product(left, right, out, i, k, depth, min(ROWS, n - i), min(COLUMNS, m - k))
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def row_sums(typing_context: Any, matrix: Any, vector: Any, out: Any, i: Any, m: Any, rows: Any) -> Any:
+    """out[i + r] = sum over k < m of matrix[i + r, k] vector[k], for r < rows.
+
+    Columns of even and of odd number are summed apart: twice as many chains of additions.
+    """
+
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        memory, (x, y, z) = Memory(context, builder), arguments[:3]
+        first_row, columns, count = memory.integers(arguments[3:], sig.args[3:])
+
+        def block(height: int) -> None:
+            down = memory.after(first_row, height)
+            even, odd = memory.sums(out, height), memory.sums(out, height)
+
+            def add_column(sums: list[Any], column: Any) -> None:
+                factor = memory.load(vector, y, column)
+                for place, row in zip(sums, down, strict=True):
+                    memory.add(place, memory.load(matrix, x, row, column), factor)
+
+            with cgutils.for_range(builder, builder.lshr(columns, SIZE(1))) as loop:
+                first = builder.shl(loop.index, SIZE(1))
+                add_column(even, first)
+                add_column(odd, builder.add(first, SIZE(1)))
+            with builder.if_then(builder.trunc(columns, ir.IntType(1))):
+                add_column(even, builder.sub(columns, SIZE(1)))
+            for row, a, b in zip(down, even, odd, strict=True):
+                memory.store(builder.fadd(builder.load(a), builder.load(b)), out, z, row)
+
+        for_each_count(builder, [count], (BLOCK,), block)
+        return context.get_dummy_value()
+
+    return types.void(matrix, vector, out, i, m, rows), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def add_rows(typing_context: Any, weights: Any, matrix: Any, out: Any, i: Any, m: Any, rows: Any) -> Any:
+    """out[k] += sum over r < rows of weights[i + r] matrix[i + r, k], for k < m, one chain of additions each."""
+
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        memory, (x, y, z) = Memory(context, builder), arguments[:3]
+        first_row, columns, count = memory.integers(arguments[3:], sig.args[3:])
+
+        def block(height: int) -> None:
+            down = memory.after(first_row, height)
+            factors = [memory.load(weights, x, row) for row in down]
+            with cgutils.for_range(builder, columns) as loop:
+                total = memory.load(out, z, loop.index)
+                for factor, row in zip(factors, down, strict=True):
+                    total = call_llvm(builder, "fma", (factor, memory.load(matrix, y, row, loop.index), total))
+                memory.store(total, out, z, loop.index)
+
+        for_each_count(builder, [count], (BLOCK,), block)
+        return context.get_dummy_value()
+
+    return types.void(weights, matrix, out, i, m, rows), generate

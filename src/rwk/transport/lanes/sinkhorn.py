@@ -1,7 +1,7 @@
 """Step 4 side by side: the Sinkhorn direction of every lane, rounded to exact marginals.
 
 The same rounds as for one pair: from u = 1, each sets v, then u, on the kernel exp(-(g - min g) / lam). As soon as
-the u of four rows are known, they are added to the sums K^T u that the next round's v divides by.
+the u of a block of rows are known, they are added to the sums K^T u that the next round's v divides by.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from rwk.transport.compiling import compiled_borrowing
+from rwk.transport.lanes.products import BLOCK, add_rows, row_sums
 from rwk.transport.lanes.stage import Rooms, Stage
 from rwk.transport.sinkhorn import TINY_32, TINY_64
 from rwk.transport.vectormath import exp_of, quotient
@@ -40,50 +41,12 @@ def _one_round(mu: Any, nu: Any, n: int, m: int, kernel: Any, u: Any, v: Any, su
     for k in range(m):
         store(v, k, quotient(load(nu, k), larger(load(sums, k), tiny)))
         store(sums, k, zero)
-    i = 0
-    while i + 4 <= n:
-        s0, s1, s2, s3 = zero, zero, zero, zero
-        t0, t1, t2, t3 = zero, zero, zero, zero
-        k = 0
-        while k + 2 <= m:  # columns of even and of odd number apart: twice as many chains of additions
-            x, y = load(v, k), load(v, k + 1)
-            s0, t0 = fma(load(kernel, (i, k)), x, s0), fma(load(kernel, (i, k + 1)), y, t0)
-            s1, t1 = fma(load(kernel, (i + 1, k)), x, s1), fma(load(kernel, (i + 1, k + 1)), y, t1)
-            s2, t2 = fma(load(kernel, (i + 2, k)), x, s2), fma(load(kernel, (i + 2, k + 1)), y, t2)
-            s3, t3 = fma(load(kernel, (i + 3, k)), x, s3), fma(load(kernel, (i + 3, k + 1)), y, t3)
-            k += 2
-        if k < m:
-            x = load(v, k)
-            s0, s1 = fma(load(kernel, (i, k)), x, s0), fma(load(kernel, (i + 1, k)), x, s1)
-            s2, s3 = fma(load(kernel, (i + 2, k)), x, s2), fma(load(kernel, (i + 3, k)), x, s3)
-        s0, s1 = larger(s0 + t0, tiny), larger(s1 + t1, tiny)
-        s2, s3 = larger(s2 + t2, tiny), larger(s3 + t3, tiny)
-        s0, s1 = quotient(load(mu, i), s0), quotient(load(mu, i + 1), s1)
-        s2, s3 = quotient(load(mu, i + 2), s2), quotient(load(mu, i + 3), s3)
-        store(u, i, s0)
-        store(u, i + 1, s1)
-        store(u, i + 2, s2)
-        store(u, i + 3, s3)
-        for k in range(m):
-            total = fma(s0, load(kernel, (i, k)), load(sums, k))
-            total = fma(s1, load(kernel, (i + 1, k)), total)
-            total = fma(s2, load(kernel, (i + 2, k)), total)
-            store(sums, k, fma(s3, load(kernel, (i + 3, k)), total))
-        i += 4
-    while i < n:
-        s0, t0 = zero, zero
-        k = 0
-        while k + 2 <= m:
-            s0 = fma(load(kernel, (i, k)), load(v, k), s0)
-            t0 = fma(load(kernel, (i, k + 1)), load(v, k + 1), t0)
-            k += 2
-        if k < m:
-            s0 = fma(load(kernel, (i, k)), load(v, k), s0)
-        s0 = quotient(load(mu, i), larger(s0 + t0, tiny))
-        store(u, i, s0)
-        for k in range(m):
-            store(sums, k, fma(s0, load(kernel, (i, k)), load(sums, k)))
-        i += 1
+    for i in range(0, n, BLOCK):
+        rows = min(BLOCK, n - i)
+        row_sums(kernel, v, u, i, m, rows)
+        for j in range(i, i + rows):
+            store(u, j, quotient(load(mu, j), larger(load(u, j), tiny)))
+        add_rows(u, kernel, sums, i, m, rows)
 
 
 @compiled_borrowing

@@ -24,9 +24,7 @@ class Stage(NamedTuple):
     right: Any  # (m, 5) of the target: C_P nu, F F^T nu, L nu, nu; log nu
     fresh: Any  # (1, 1): 1 where a pair has entered, and gamma, logs and image are still those of the last
     fixed: Any  # the part of the gradient that gamma does not change: M + 2 beta_global c + kl (1 - log prior)
-    gamma: Any  # (n, m)
-    logs: Any  # log gamma
-    image: Any  # Q(gamma)
+    image: Any  # Q(gamma), (n, m)
     structure_mu: Any  # -beta_global C_P (n, n)
     structure_nu: Any  # C_P (m, m)
     factor_mu: Any  # F (n, r)
@@ -35,6 +33,13 @@ class Stage(NamedTuple):
     factor_nu_t: Any  # F^T (s, m)
     laplacian_mu: Any  # weighted L (n, n)
     laplacian_nu_t: Any  # weighted L^T (m, m)
+
+
+class Point(NamedTuple):
+    """The couplings of all lanes. There are two: where they are, and where they try to go; a step trades them."""
+
+    gamma: Any  # (n, m)
+    logs: Any  # log gamma
 
 
 class Roll(NamedTuple):
@@ -61,8 +66,6 @@ class Rooms(NamedTuple):
     g: Any  # gradient (n, m)
     delta: Any  # direction, Delta
     delta_image: Any  # Q(Delta)
-    trial: Any  # gamma + alpha Delta
-    trial_logs: Any
     carried: Any  # X C_nu (n, m)
     narrow_source: Any  # X F_nu (n, s)
     smooth_source: Any  # L_mu X F_nu (n, s)
@@ -110,8 +113,6 @@ def empty_stage(n: int, m: int, r: int, s: int, weights: Any, width: int, dtype:
         lane_matrix(1, 1, width, dtype),
         lane_matrix(n, m, width, dtype),
         lane_matrix(n, m, width, dtype),
-        lane_matrix(n, m, width, dtype),
-        lane_matrix(n, m, width, dtype),
         lane_matrix(whole_n, whole_n, width, dtype),
         lane_matrix(whole_m, whole_m, width, dtype),
         lane_matrix(n, r, width, dtype),
@@ -121,6 +122,16 @@ def empty_stage(n: int, m: int, r: int, s: int, weights: Any, width: int, dtype:
         lane_matrix(n if s else 0, n if s else 0, width, dtype),
         lane_matrix(m if r else 0, m if r else 0, width, dtype),
     )
+
+
+@compiled_inside
+def empty_point(stage: Stage) -> Point:
+    """A point as large as the stage."""
+    n, m, width = stage.fixed.shape
+    dtype = stage.fixed.dtype
+    point = Point(lane_matrix(n, m, width, dtype), lane_matrix(n, m, width, dtype))
+    clear_border(point.logs, 0, 0, n, m)  # without a degree prior nobody writes them
+    return point
 
 
 @compiled_inside
@@ -144,7 +155,7 @@ def clear_border(matrix: Any, rows: int, columns: int, new_rows: int, new_column
 
 
 @compiled_borrowing
-def enlarge(stage: Stage, extent: Any, n: int, m: int) -> None:
+def enlarge(stage: Stage, here: Point, extent: Any, n: int, m: int) -> None:
     """Use at least n x m of the stage; what was padding beyond the old extent is made so again."""
     old_n, old_m = extent
     if n <= old_n and m <= old_m:
@@ -157,7 +168,7 @@ def enlarge(stage: Stage, extent: Any, n: int, m: int) -> None:
         (stage.right, old_m, m),
     ):
         clear_border(columns, old, columns.shape[1], new, columns.shape[1])
-    for matrix in (stage.fixed, stage.gamma, stage.logs, stage.image):
+    for matrix in (stage.fixed, here.gamma, here.logs, stage.image):
         clear_border(matrix, old_n, old_m, n, m)
     for matrix in (stage.structure_mu, stage.laplacian_mu):
         clear_border(matrix, old_n, old_n, n, n)
@@ -177,9 +188,7 @@ def make_rooms(stage: Stage) -> Rooms:
     n, m, width = stage.fixed.shape
     dtype = stage.fixed.dtype
     r, s = stage.factor_mu.shape[1], stage.factor_nu.shape[1]
-    rooms = Rooms(
-        lane_matrix(n, m, width, dtype),
-        lane_matrix(n, m, width, dtype),
+    return Rooms(
         lane_matrix(n, m, width, dtype),
         lane_matrix(n, m, width, dtype),
         lane_matrix(n, m, width, dtype),
@@ -195,8 +204,6 @@ def make_rooms(stage: Stage) -> Rooms:
         lane_matrix(1, 1, width, dtype),
         lane_matrix(1, 1, width, dtype),
     )
-    clear_border(rooms.trial_logs, 0, 0, n, m)  # without a degree prior nobody writes them
-    return rooms
 
 
 @compiled_inside

@@ -9,7 +9,7 @@ import numpy as np
 from rwk.transport.compiling import compiled_borrowing
 from rwk.transport.cpu import ARMIJO, HALVINGS, LARGEST_STEP_WITH_KL, LEAST_MASS_32, LEAST_MASS_64
 from rwk.transport.lanes.products import add_product
-from rwk.transport.lanes.stage import Roll, Rooms, Slopes, Stage
+from rwk.transport.lanes.stage import Point, Roll, Rooms, Slopes, Stage
 from rwk.transport.vectormath import log_of
 from rwk.transport.vectors import choose, fma, larger, load, no_lanes, put, smaller, splat, store, wide
 
@@ -50,7 +50,7 @@ def _clear(matrix: Any, n: int, m: int) -> None:
 
 
 @compiled_borrowing
-def gradient_lanes(stage: Stage, fresh: bool, n: int, m: int, kl: float, rooms: Rooms) -> None:
+def gradient_lanes(stage: Stage, here: Point, fresh: bool, n: int, m: int, kl: float, rooms: Rooms) -> None:
     """Step 3: g = fixed + 2 Q(gamma) + kl log gamma, with the least and the largest entry of every lane.
 
     Where a pair is `fresh`, Q(gamma) and log gamma are made first.
@@ -64,14 +64,14 @@ def gradient_lanes(stage: Stage, fresh: bool, n: int, m: int, kl: float, rooms: 
         a, b, c, d = load(left, (i, 0)), load(left, (i, 1)), load(left, (i, 2)), load(left, (i, 3))
         log_mass = load(left, (i, 4))
         for k in range(m):
-            image, logs = load(stage.image, (i, k)), load(stage.logs, (i, k))
+            image, logs = load(stage.image, (i, k)), load(here.logs, (i, k))
             if fresh:
                 start = fma(b, load(right, (k, 1)), a * load(right, (k, 0)))
                 start = fma(d, load(right, (k, 3)), fma(c, load(right, (k, 2)), start))
                 image = choose(new, zero, start, image)
                 logs = choose(new, zero, log_mass + load(right, (k, 4)), logs)
                 store(stage.image, (i, k), image)
-                store(stage.logs, (i, k), logs)
+                store(here.logs, (i, k), logs)
             entry = fma(weight, logs, fma(two, image, load(stage.fixed, (i, k))))
             if i == 0 and k == 0:
                 first = entry
@@ -85,7 +85,7 @@ def gradient_lanes(stage: Stage, fresh: bool, n: int, m: int, kl: float, rooms: 
 
 
 @compiled_borrowing
-def direction_lanes(stage: Stage, fresh: bool, n: int, m: int, rooms: Rooms, slopes: Slopes) -> None:
+def direction_lanes(stage: Stage, here: Point, fresh: bool, n: int, m: int, rooms: Rooms, slopes: Slopes) -> None:
     """Step 5: the plan in `delta` becomes Delta = plan - gamma; with <Delta, g> and <Delta, log gamma>.
 
     Where a pair is `fresh`, gamma = mu nu^T is made first.
@@ -96,14 +96,14 @@ def direction_lanes(stage: Stage, fresh: bool, n: int, m: int, rooms: Rooms, slo
     for i in range(n):
         mass = load(stage.mu, i)
         for k in range(m):
-            gamma = load(stage.gamma, (i, k))
+            gamma = load(here.gamma, (i, k))
             if fresh:
                 gamma = choose(new, zero, mass * load(stage.nu, k), gamma)
-                store(stage.gamma, (i, k), gamma)
+                store(here.gamma, (i, k), gamma)
             move = load(delta, (i, k)) - gamma
             store(delta, (i, k), move)
             total = fma(wide(move), wide(load(rooms.g, (i, k))), total)
-            entropy = fma(wide(move), wide(load(stage.logs, (i, k))), entropy)
+            entropy = fma(wide(move), wide(load(here.logs, (i, k))), entropy)
     put(slopes.slope, total)
     put(slopes.entropy, entropy)
 
@@ -119,25 +119,27 @@ def curvature_lanes(n: int, m: int, rooms: Rooms, slopes: Slopes) -> None:
 
 
 @compiled_borrowing
-def try_step(stage: Stage, n: int, m: int, kl: float, rooms: Rooms, slopes: Slopes) -> None:
+def try_step(here: Point, trial: Point, n: int, m: int, kl: float, rooms: Rooms, slopes: Slopes) -> None:
     """trial = gamma + alpha Delta, nowhere below 0, with its logarithms and <trial, log trial>."""
     step = load(rooms.alpha, 0)
     zero = no_lanes(step)
-    least = splat(rooms.trial, LEAST_MASS_32 if rooms.trial.itemsize == 4 else LEAST_MASS_64)
+    least = splat(here.gamma, LEAST_MASS_32 if here.gamma.itemsize == 4 else LEAST_MASS_64)
     total = no_lanes(wide(step))
     for i in range(n):
         for k in range(m):
-            mass = larger(fma(step, load(rooms.delta, (i, k)), load(stage.gamma, (i, k))), zero)
-            store(rooms.trial, (i, k), mass)
+            mass = larger(fma(step, load(rooms.delta, (i, k)), load(here.gamma, (i, k))), zero)
+            store(trial.gamma, (i, k), mass)
             if kl != 0.0:
                 logarithm = log_of(larger(mass, least))
-                store(rooms.trial_logs, (i, k), logarithm)
+                store(trial.logs, (i, k), logarithm)
                 total = fma(wide(mass), wide(logarithm), total)
     put(slopes.new_entropy, total)
 
 
 @compiled_borrowing
-def search_lanes(stage: Stage, roll: Roll, n: int, m: int, kl: float, rooms: Rooms, slopes: Slopes) -> None:
+def search_lanes(
+    here: Point, trial: Point, roll: Roll, n: int, m: int, kl: float, rooms: Rooms, slopes: Slopes
+) -> None:
     """Step 7: the step of every lane (0 where it rests, or finds no descent), the trial point and the change of H.
 
     H(gamma + alpha Delta) - H(gamma) = alpha <g - kl log gamma, Delta> + alpha^2 <Q(Delta), Delta> + kl (E' - E),
@@ -151,7 +153,7 @@ def search_lanes(stage: Stage, roll: Roll, n: int, m: int, kl: float, rooms: Roo
             step = min(max(-slopes.slope[lane] / (2.0 * slopes.curvature[lane]), 0.0), largest)
         alpha[0, 0, lane] = step if roll.active[lane] else 0.0
     for halving in range(HALVINGS + 2):
-        try_step(stage, n, m, kl, rooms, slopes)
+        try_step(here, trial, n, m, kl, rooms, slopes)
         done = True
         for lane in range(len(roll.pair)):
             step = np.float64(alpha[0, 0, lane])
@@ -168,26 +170,20 @@ def search_lanes(stage: Stage, roll: Roll, n: int, m: int, kl: float, rooms: Roo
 
 
 @compiled_borrowing
-def take_step(stage: Stage, n: int, m: int, rooms: Rooms) -> None:
-    """Step 8: gamma, its logarithms and its image move to the trial point."""
+def value_lanes(stage: Stage, here: Point, moved: bool, n: int, m: int, rooms: Rooms, slopes: Slopes) -> None:
+    """Step 9, the part with matrices: <gamma, fixed + Q(gamma)>; where lanes have `moved`, Q(gamma) follows first."""
     step = load(rooms.alpha, 0)
-    for i in range(n):
-        for k in range(m):
-            store(stage.gamma, (i, k), load(rooms.trial, (i, k)))
-            store(stage.logs, (i, k), load(rooms.trial_logs, (i, k)))
-            store(stage.image, (i, k), fma(step, load(rooms.delta_image, (i, k)), load(stage.image, (i, k))))
-
-
-@compiled_borrowing
-def value_lanes(stage: Stage, n: int, m: int, slopes: Slopes) -> None:
-    """Step 9, the part with matrices: <gamma, fixed + Q(gamma)>."""
-    even = no_lanes(wide(load(stage.gamma, (0, 0))))
+    even = no_lanes(wide(step))
     odd = even
     for i in range(n):
         for k in range(m):
-            price = wide(load(stage.fixed, (i, k))) + wide(load(stage.image, (i, k)))
+            image = load(stage.image, (i, k))
+            if moved:
+                image = fma(step, load(rooms.delta_image, (i, k)), image)
+                store(stage.image, (i, k), image)
+            price = wide(load(stage.fixed, (i, k))) + wide(image)
             if k % 2:
-                odd = fma(wide(load(stage.gamma, (i, k))), price, odd)
+                odd = fma(wide(load(here.gamma, (i, k))), price, odd)
             else:
-                even = fma(wide(load(stage.gamma, (i, k))), price, even)
+                even = fma(wide(load(here.gamma, (i, k))), price, even)
     put(slopes.value, even + odd)

@@ -1,0 +1,148 @@
+"""Squared distances of sparse features: |x|^2 + |y|^2 - 2 <x, y> over columns named by keys.
+
+Only columns that both graphs have matter. A small target's columns are laid out as rows of numbers behind a hash table
+of their keys, once for all sources that meet it in a row; a large one's are found by merging two sorted lists. Either
+way a product is one chain of fused multiply-adds in the order of the keys.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from rwk.transport.compiling import compiled_borrowing, compiled_inside
+from rwk.transport.vectors import WIDTH_64, fma, load, splat, store, where_larger
+
+ROUNDING: Final = 1e-13  # what is left below this, relative to the squares, is rounding
+MOST_COLUMNS: Final = 512  # of a graph that is laid out
+MOST_NUMBERS: Final = 2**15  # in all its columns
+NOBODY: Final = -1
+
+
+class Layout(NamedTuple):
+    """The columns of one graph, ready to be looked up."""
+
+    held: Any  # (1,) the graph, or NOBODY
+    mask: Any  # (1,) slots in use, less one
+    keys: Any  # (slots,)
+    columns: Any  # (slots,) number of the column with that key, or NOBODY
+    numbers: Any  # columns as rows, padded to whole vectors
+    column: Any  # (length,) room for one of them, zeros between uses
+
+
+class Columns(NamedTuple):
+    """Sparse columns of two graphs: all there are, and which are whose."""
+
+    keys: Any
+    offsets: Any  # of entries
+    rows: Any
+    values: Any
+    source: Any  # (first, last)
+    target: Any
+
+
+@compiled_inside
+def empty_layout(length: int) -> Layout:
+    """Room for any graph that is laid out; `length` is that of the longest row."""
+    return Layout(
+        np.full(1, NOBODY), np.zeros(1, np.int64), np.empty(4 * MOST_COLUMNS, np.uint64),
+        np.empty(4 * MOST_COLUMNS, np.int64), np.empty(MOST_NUMBERS), np.zeros(length),
+    )  # fmt: skip
+
+
+@compiled_borrowing
+def add_products(both: Columns, target: int, layout: Layout, length: int, products: Any) -> None:
+    """Add <x, y> of all pairs of nodes to `products`, rows of `length` numbers; `target` names the second graph."""
+    count = both.target[1] - both.target[0]
+    if count <= MOST_COLUMNS and count * length <= MOST_NUMBERS:
+        if layout.held[0] != target:
+            _lay_out(both, layout, length)
+            layout.held[0] = target
+        _look_up(both, layout, length, products)
+    else:
+        merge(both, layout.column, length, products)
+
+
+@compiled_borrowing
+def _lay_out(both: Columns, layout: Layout, length: int) -> None:
+    first, last = both.target
+    slots = 4
+    while slots < 4 * (last - first):
+        slots *= 2
+    layout.mask[0] = slots - 1
+    layout.columns[:slots] = NOBODY
+    zero = splat(layout.numbers, 0.0)
+    for p in range(0, (last - first) * length, WIDTH_64):
+        store(layout.numbers, p, zero)
+    for q in range(first, last):
+        s = np.int64(both.keys[q] & np.uint64(slots - 1))
+        while layout.columns[s] != NOBODY:
+            s = (s + 1) & (slots - 1)
+        layout.keys[s], layout.columns[s] = both.keys[q], q - first
+        for t in range(both.offsets[q], both.offsets[q + 1]):
+            layout.numbers[(q - first) * length + both.rows[t]] = both.values[t]
+
+
+@compiled_borrowing
+def _look_up(both: Columns, layout: Layout, length: int, products: Any) -> None:
+    mask, numbers = layout.mask[0], layout.numbers
+    for p in range(both.source[0], both.source[1]):
+        key = both.keys[p]
+        s = np.int64(key & np.uint64(mask))
+        while layout.columns[s] != NOBODY and layout.keys[s] != key:
+            s = (s + 1) & mask
+        if layout.columns[s] != NOBODY:
+            begin = layout.columns[s] * length
+            for t in range(both.offsets[p], both.offsets[p + 1]):
+                row, x = both.rows[t] * length, splat(numbers, both.values[t])
+                for k in range(0, length, WIDTH_64):
+                    store(products, row + k, fma(x, load(numbers, begin + k), load(products, row + k)))
+
+
+@compiled_borrowing
+def merge(both: Columns, column: Any, length: int, products: Any) -> None:
+    """`add_products` for graphs of any size; `column` is room for one row, zeros between uses."""
+    keys, offsets, rows, values = both.keys, both.offsets, both.rows, both.values
+    (p, p_end), (q, q_end) = both.source, both.target
+    while p < p_end and q < q_end:
+        left, right = keys[p], keys[q]
+        if left == right:
+            begin, end = offsets[q], offsets[q + 1]
+            full = WIDTH_64 * (end - begin) >= length  # worth whole rows at a time
+            if full:
+                for t in range(begin, end):
+                    column[rows[t]] = values[t]
+            for s in range(offsets[p], offsets[p + 1]):
+                first, x = rows[s] * length, values[s]
+                if full:
+                    xs = splat(column, x)
+                    for k in range(0, length, WIDTH_64):
+                        store(products, first + k, fma(xs, load(column, k), load(products, first + k)))
+                else:
+                    for t in range(begin, end):
+                        k = first + rows[t]
+                        products[k] = fma(x, values[t], products[k])
+            if full:
+                for t in range(begin, end):
+                    column[rows[t]] = 0.0
+        p += left <= right
+        q += right <= left
+
+
+@compiled_borrowing
+def add_squared_distances(norms: Any, i0: int, k0: int, m: int, row: Any, products: Any, out: Any) -> None:
+    """Add |x|^2 + |y|^2 - 2 <x, y> to `out` and clear the products; `row` is room for one row."""
+    n, length = out.shape
+    for k in range(length):
+        row[k] = norms[k0 + k] if k < m else 0.0
+    flat = out.reshape(n * length)
+    minus_two, rounding, zero = splat(flat, -2.0), splat(flat, ROUNDING), splat(flat, 0.0)
+    for i in range(n):
+        norm = splat(flat, norms[i0 + i])
+        for k in range(0, length, WIDTH_64):
+            both = norm + load(row, k)
+            p = i * length + k
+            rest = fma(minus_two, load(products, p), both)
+            store(products, p, zero)
+            store(flat, p, load(flat, p) + where_larger(rest, rounding * both, rest))
