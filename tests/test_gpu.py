@@ -25,7 +25,7 @@ from rwk.transport.problem import BackendError
 torch = pytest.importorskip("torch", reason="the GPU backend needs PyTorch")
 
 from rwk.transport import gpu  # noqa: E402
-from rwk.transport.gpu import batched, batched_costs, plan  # noqa: E402
+from rwk.transport.gpu import batched, batched_costs, plan, store  # noqa: E402
 
 TYPICAL_ERROR = 1e-5
 torch.set_num_threads(1)  # thousands of tiny operations: threads would only wait for each other
@@ -120,6 +120,18 @@ def test_every_pair_is_reported() -> None:
     gpu.run_pairs(measures, all_pairs(5), weights, options, tick=told.append)
     assert sum(told) == 25
     assert len(gpu.run_pairs(measures, np.zeros((0, 2), np.int64), weights, options).values) == 0
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_graphs_of_every_kind_have_numbers_of_one_kind(name: str) -> None:
+    """Kernels are compiled for these; the interpreter would take any."""
+
+    def kinds(name: str) -> set[Any]:
+        measures, _, _ = measured(name)
+        stored = store.make_store(measures, np.arange(measures.n_graphs), torch.device("cpu"), torch.float32)
+        return {tuple(array.dtype for array in stack[1:]) for stack in stored.stacks.values()}
+
+    assert kinds(name) == kinds("all terms")
 
 
 def test_the_two_bodies_share_their_constants() -> None:

@@ -248,6 +248,7 @@ def _columns(
     single = measures.entry_values[mine].astype(np.float64 if real == torch.float64 else np.float32)
     slots = np.repeat(np.repeat(np.arange(len(graphs)) * width, counts), lengths) + measures.entry_rows[mine]
     norms = np.bincount(slots, single.astype(np.float64) ** 2, len(graphs) * width).reshape(len(graphs), width)
+    norms = norms.astype(np.float64)  # without any column they were whole numbers, which kernels are not compiled for
     placed = [torch.from_numpy(array).to(device) for array in (offsets, ids[chosen], norms)]
     return placed[0], placed[1], padded, placed[2]
 
