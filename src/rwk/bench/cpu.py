@@ -23,9 +23,10 @@ from rwk.transport.threads import run_pairs
 DATASETS = ("MUTAG", "ENZYMES", "COX2")
 SLOW = 1e-2  # seconds a pair above which fewer pairs are timed, once
 SOME = 20
+A_WHILE = 1.0  # seconds
 
 
-def compare(name: str, *, n_graphs: int = 64, repeats: int = 5) -> dict[str, Any]:
+def compare(name: str, *, n_graphs: int = 64, rounds: int = 6) -> dict[str, Any]:
     """Microseconds a pair of every contender on the Gram matrix of some graphs of a dataset, and the ratios to rwk."""
     parameters = Parameters().checked()
     measures, _ = represent(load_dataset(name), parameters)
@@ -51,28 +52,25 @@ def compare(name: str, *, n_graphs: int = 64, repeats: int = 5) -> dict[str, Any
             row["values"][precision] = results
         for contender, solver in contenders(measures, weights, options).items():
             timed[contender] = _each(solver, dense), len(pairs)
-        # round after round over all contenders, so that a noisy minute hits all alike; the best round counts
-        best = dict.fromkeys(timed, np.inf)
-        for round_ in range(repeats):
+        # round after round over all contenders, so that a noisy minute hits all alike; the median round counts
+        seconds: dict[str, list[float]] = {contender: [] for contender in timed}
+        for round_ in range(rounds):
             for contender, (solve, count) in timed.items():
                 if round_ == 0:
-                    start = time.perf_counter()
-                    solve(4)
-                    slow = time.perf_counter() - start > 4 * SLOW
+                    slow = _seconds_a_pair(solve, 4) > SLOW
                     timed[contender] = solve, min(count, SOME) if slow else count
-                elif count > SOME:
-                    start = time.perf_counter()
-                    solve(count)
-                    best[contender] = min(best[contender], (time.perf_counter() - start) / count)
-                elif round_ == 1:
-                    start = time.perf_counter()
-                    solve(count)
-                    best[contender] = (time.perf_counter() - start) / count
+                elif count > SOME or round_ == 1:
+                    seconds[contender].append(_seconds_a_pair(solve, count))
         row["pairs timed"] = {contender: count for contender, (_, count) in timed.items()}
         row["steps"] = step_shares(measures, pairs, weights, options)
-    row["microseconds"] = {contender: 1e6 * seconds for contender, seconds in best.items()}
+    median = {contender: float(np.median(each)) for contender, each in seconds.items()}
+    row["microseconds"] = {contender: 1e6 * each for contender, each in median.items()}
     row["faster than"] = {
-        precision: {c: best[c] / best[f"rwk {precision}"] for c in best if not c.startswith("rwk")}
+        precision: {
+            contender: float(np.median([his / ours for his, ours in zip(each, seconds[f"rwk {precision}"], strict=False)]))
+            for contender, each in seconds.items()
+            if not contender.startswith("rwk")
+        }
         for precision in ("float64", "float32")
     }
     double, single = (row["values"].pop(p) for p in ("float64", "float32"))
@@ -80,9 +78,18 @@ def compare(name: str, *, n_graphs: int = 64, repeats: int = 5) -> dict[str, Any
     row["mean iterations"] = float(double.n_iter.mean())
     work = count_operations(measures, pairs, weights, options, double)
     row["operations a pair"] = work
-    row["GFLOP/s"] = {p: work["floating point"] / best[f"rwk {p}"] / 1e9 for p in ("float64", "float32")}
+    row["GFLOP/s"] = {p: work["floating point"] / median[f"rwk {p}"] / 1e9 for p in ("float64", "float32")}
     row["GEMM peak GFLOP/s"] = {p: gemm_peak(p) for p in ("float64", "float32")}
     return row
+
+
+def _seconds_a_pair(solve: Callable[[int], Any], count: int) -> float:
+    """Of one call, or of as many as take a while: all contenders are timed over like stretches."""
+    calls, start = 0, time.perf_counter()
+    while calls == 0 or time.perf_counter() - start < A_WHILE:
+        solve(count)
+        calls += 1
+    return (time.perf_counter() - start) / (calls * count)
 
 
 def _ours(
@@ -103,12 +110,11 @@ def threads(n_graphs: int = 400) -> dict[str, float]:
     from rwk.gram import symmetric_discrepancy
 
     measures, _ = represent(load_dataset("ENZYMES")[:n_graphs], Parameters())
-    seconds = {}
-    for n_jobs in (1, 2):
-        best = np.inf
-        for _ in range(2):
+    seconds: dict[int, list[float]] = {1: [], 2: []}
+    for _ in range(3):
+        for n_jobs, each in seconds.items():
             start = time.perf_counter()
             symmetric_discrepancy(measures, Parameters(n_jobs=n_jobs))
-            best = min(best, time.perf_counter() - start)
-        seconds[n_jobs] = best
-    return {"one": seconds[1], "two": seconds[2], "ratio": seconds[1] / seconds[2]}
+            each.append(time.perf_counter() - start)
+    one, two = (float(np.median(each)) for each in seconds.values())
+    return {"one": one, "two": two, "ratio": float(np.median(np.divide(seconds[1], seconds[2])))}
