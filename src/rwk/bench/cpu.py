@@ -67,7 +67,9 @@ def compare(name: str, *, n_graphs: int = 64, rounds: int = 6) -> dict[str, Any]
     row["microseconds"] = {contender: 1e6 * each for contender, each in median.items()}
     row["faster than"] = {
         precision: {
-            contender: float(np.median([his / ours for his, ours in zip(each, seconds[f"rwk {precision}"], strict=False)]))
+            contender: float(
+                np.median([his / ours for his, ours in zip(each, seconds[f"rwk {precision}"], strict=False)])
+            )
             for contender, each in seconds.items()
             if not contender.startswith("rwk")
         }

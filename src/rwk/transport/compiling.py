@@ -21,7 +21,8 @@ import numpy as np
 from numba import njit, typeof
 from numba.extending import register_jitable
 
-INSIDE: Final = {"cache": True, "nogil": True, "error_model": "numpy", "no_cpython_wrapper": True}
+STRICT: Final = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+INSIDE: Final = {**STRICT, "no_cpython_wrapper": True}
 SUMS_REORDERED: Final = {"reassoc", "contract", "arcp", "nsz"}
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -30,7 +31,7 @@ _called: set[Any] = set()  # solver bodies, and kinds of arguments, that this pr
 
 def compiled(function: Function) -> Function:
     """Compile on first use, strictly."""
-    return cast(Function, njit(cache=True, nogil=True, error_model="numpy")(function))
+    return cast(Function, njit(**STRICT)(function))
 
 
 def compiled_inside(function: Function) -> Function:
@@ -45,7 +46,7 @@ def compiled_borrowing(function: Function) -> Function:
 
 def compiled_loosely(function: Function) -> Function:
     """Compile on first use; sums may be reordered."""
-    return cast(Function, njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS_REORDERED)(function))
+    return cast(Function, njit(**STRICT, fastmath=SUMS_REORDERED)(function))
 
 
 def call_compiled(function: Callable[..., Any], measures: Any, *arguments: Any) -> Any:
