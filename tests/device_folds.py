@@ -32,7 +32,7 @@ def indefinite(n_classes: int, n: int = 24) -> tuple[dict[str, np.ndarray], np.n
 
 def compare(name: str) -> dict[str, object]:
     """Choices and predictions of the device beside those of the processor."""
-    from rwk.experiment.device import DeviceRun
+    from rwk.experiment import device
 
     n_classes, grid = CASES[name]
     named, targets = indefinite(n_classes)
@@ -40,7 +40,8 @@ def compare(name: str) -> dict[str, object]:
     folds = make_folds(targets, n_splits=2, n_repeats=1)
     matrices = Matrices(named, "discrepancy", grid.checked())
     tasks = [Task(*folds.split(seed, fold), codes=codes, seed=seed, fold=fold) for seed, fold in folds]
-    run = DeviceRun(matrices)
+    device.TREATED_BYTES = 3 * 8 * len(tasks[0].train) ** 2  # three kernels together
+    run = device.DeviceRun(matrices)
     found = {task.fold: result for batch in run.batches(tasks) for task, result in zip(batch, run(batch), strict=True)}
     wanted = {}
     for task in tasks:

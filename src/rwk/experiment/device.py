@@ -35,6 +35,7 @@ from rwk.treatment import diagonal_scale
 from rwk.treatment_gpu import treat_many
 
 ALIVE = 6  # arrays of the size of all kernels of one task while they are treated
+TREATED_BYTES = 2**31  # of kernels that are treated together
 
 
 class DeviceRun:
@@ -152,13 +153,20 @@ class DeviceRun:
 
     def _training_kernels(self, task: Task, treatment: str) -> Any:
         """Every η's and setting's treated kernel on the training graphs, (η settings, n, n), in single precision."""
-        made = []
+        at_once = max(1, TREATED_BYTES // (8 * len(task.train) ** 2))
+        made, treated = [], []
         for eta in self.matrices.etas:
             kernels = [self._kernel(name, eta, task, task.train) for name in self.named]
             if SUM in self.matrices.settings:
                 kernels.append(sum(kernels[1:], kernels[0]) / len(kernels))
-            made += kernels
-        return treat_many(torch.stack(made), treatment).kernels.float()
+            for kernel in kernels:
+                made.append(kernel)
+                if len(made) == at_once:
+                    treated.append(treat_many(torch.stack(made), treatment).kernels.float())
+                    made = []
+        if made:
+            treated.append(treat_many(torch.stack(made), treatment).kernels.float())
+        return torch.cat(treated)
 
     def _kernel(self, setting: str, eta: float | None, task: Task, rows: IntArray) -> Any:
         """`Matrices.kernel` on the device, in double precision."""
