@@ -303,6 +303,14 @@ def test_the_page_in_the_documentation_is_what_the_records_give() -> None:
     assert (root / "docs" / "results.md").read_text(encoding="utf-8") == results_page(root / "results")
 
 
+def test_the_page_names_sets_with_figures_of_another_grid(tmp_path: Path) -> None:
+    present = {name: described(Parameters.of(values)) for name, values in SETTINGS["discrete"].items()}
+    for dataset, settings in (("MUTAG", present), ("PTC_MR", {"old": described(Parameters(beta_local=0.3))})):
+        for score in repeat_of(dataset, "RWK", [0.8, 0.9], settings=settings):
+            append_record(tmp_path / f"{dataset}-RWK.jsonl", score)
+    assert "Still with the grid before it: PTC_MR." in results_page(tmp_path)
+
+
 def test_the_page_says_what_is_not_blind(tmp_path: Path) -> None:
     """Beside the figures of RWK, and beside those of the baselines, in both tables."""
     page = results_page(tmp_path)

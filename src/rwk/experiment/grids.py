@@ -23,6 +23,15 @@ ATTRIBUTES: Final = {
     "entropy": 0.03,
 }
 
+# colours first: weak structure, little entropy, so that couplings of large graphs stay sharp
+COLOURS: Final = {
+    "feature_metric": "both",
+    "wl_rounds": 3,
+    "beta_local": 0.1,
+    "beta_global": 0.1,
+    "entropy": 0.03,
+}
+
 # name of the grid -> settings (what differs from the defaults)
 SETTINGS: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
     "quick": {"default": {}},
@@ -38,8 +47,8 @@ SETTINGS: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
         "weak": {"beta_local": 0.1, "beta_global": 0.1},
     },
     "discrete": {
-        "l2": {"feature_metric": "l2", "wl_rounds": 2, "beta_local": 0.1, "beta_global": 0.1},
-        "weak": {"feature_metric": "both", "wl_rounds": 3, "beta_local": 0.1, "beta_global": 0.1},
+        "few": {**COLOURS, "wl_rounds": 1},
+        "weak": COLOURS,
         "strong": {"feature_metric": "both", "wl_rounds": 3, "beta_local": 0.5, "beta_global": 0.5},
     },
     "continuous": {
