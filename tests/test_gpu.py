@@ -19,7 +19,7 @@ from gpu_cases import CASES, INTERPRETED, INTERPRETED_PAIRS, INTERPRETED_SETTING
 from rwk import GraphSet, Parameters, RWKernel, align, pairwise_discrepancy
 from rwk.represent import represent
 from rwk.transport import costs as cpu_costs
-from rwk.transport import cpu, threads
+from rwk.transport import cpu, sparse, threads
 from rwk.transport.problem import BackendError
 
 torch = pytest.importorskip("torch", reason="the GPU backend needs PyTorch")
@@ -140,7 +140,7 @@ def test_the_two_bodies_share_their_constants() -> None:
     assert batched.LARGEST_STEP_WITH_KL == cpu.LARGEST_STEP_WITH_KL
     assert batched.LEAST_MASS == {4: cpu.LEAST_MASS_32, 8: cpu.LEAST_MASS_64}
     assert batched_costs.PRIOR_FLOOR == cpu_costs.PRIOR_FLOOR
-    assert batched_costs.ROUNDING == cpu_costs.ROUNDING
+    assert batched_costs.ROUNDING == sparse.ROUNDING
 
 
 # ---------------------------------------------------------------- public names
