@@ -31,9 +31,7 @@ def empty_summaries(graphs: Any) -> Summaries:
 
 @compiled_borrowing
 def summarise(graphs: Any, g: int, weights: Any, known: Summaries) -> None:
-    """Make what is known of one graph, unless it is there."""
-    if known.done[g]:
-        return
+    """Make what is known of one graph."""
     known.done[g] = True
     first, last = graphs.offsets[g], graphs.offsets[g + 1]
     n, w, out = last - first, graphs.weights, known.vectors
