@@ -25,7 +25,7 @@ from rwk.transport.problem import BackendError
 torch = pytest.importorskip("torch", reason="the GPU backend needs PyTorch")
 
 from rwk.transport import gpu  # noqa: E402
-from rwk.transport.gpu import batched, batched_costs, plan, store  # noqa: E402
+from rwk.transport.gpu import batched, batched_costs, device, plan, store  # noqa: E402
 
 TYPICAL_ERROR = 1e-5
 torch.set_num_threads(1)  # thousands of tiny operations: threads would only wait for each other
@@ -177,10 +177,42 @@ def test_no_torch_names_the_install_command(monkeypatch: pytest.MonkeyPatch) -> 
         align(*ragged_set(3, (4, 5), features="labels"), backend="gpu")
 
 
-FULL = [torch.cuda.OutOfMemoryError("full"), RuntimeError("cusolver error: CUSOLVER_STATUS_INTERNAL_ERROR, when ...")]
+FULL = [
+    torch.cuda.OutOfMemoryError("full"),
+    RuntimeError("cusolver error: CUSOLVER_STATUS_INTERNAL_ERROR, when ..."),
+    RuntimeError("Triton Error [CUDA]: out of memory"),
+]
 
 
-@pytest.mark.parametrize("full", FULL, ids=["torch", "cusolver"])
+def test_a_share_of_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[float] = []
+    monkeypatch.delenv("RWK_GPU_DEVICE")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", lambda share, device: taken.append(share))
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (60 * 2**30, 100 * 2**30))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: 10 * 2**30)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 4 * 2**30)
+    assert device.chunk_bytes(device.open_device()) == int(0.4 * 66 * 2**30)
+    assert not taken
+    monkeypatch.setenv("RWK_GPU_SHARE", "0.3")
+    assert device.chunk_bytes(device.open_device()) == int(0.4 * 26 * 2**30)
+    assert taken == [0.3]
+    monkeypatch.setenv("RWK_GPU_SHARE", "30GB")
+    with pytest.raises(BackendError, match=r"RWK_GPU_SHARE='30GB' is no share .* give a number in \(0, 1\]"):
+        device.open_device()
+
+
+@pytest.mark.parametrize("full", FULL, ids=["torch", "cusolver", "triton"])
+def test_a_full_device_is_one_sentence(full: RuntimeError, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_store(*arguments: object) -> None:
+        raise full
+
+    monkeypatch.setattr(gpu, "make_store", no_store)
+    with pytest.raises(BackendError, match="too large for the memory of this device, or other programs hold it"):
+        align(*ragged_set(3, (4, 5), features="labels"), backend="gpu")
+
+
+@pytest.mark.parametrize("full", FULL, ids=["torch", "cusolver", "triton"])
 def test_out_of_memory_halves_the_chunk(full: RuntimeError) -> None:
     done: list[int] = []
     room = 3

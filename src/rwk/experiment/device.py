@@ -29,8 +29,7 @@ from rwk.experiment.search import (
 from rwk.graphs import FloatArray, IntArray
 from rwk.machines import pairs_of, winners
 from rwk.smo_gpu import Paths, machine_paths
-from rwk.transport.gpu.device import announce_compiling, chunk_bytes, is_out_of_memory, open_kernel_device
-from rwk.transport.problem import BackendError
+from rwk.transport.gpu.device import announce_compiling, chunk_bytes, is_out_of_memory, no_room, open_kernel_device
 from rwk.treatment import diagonal_scale
 from rwk.treatment_gpu import treat_many
 
@@ -75,8 +74,7 @@ class DeviceRun:
             if not is_out_of_memory(error):
                 raise
             if len(tasks) == 1:
-                message = "one fold's kernels are too large for the memory of this device; use backend='cpu'"
-                raise BackendError(message) from None
+                raise no_room("one fold's kernels are") from None
         torch.cuda.empty_cache()
         half = len(tasks) // 2
         return self(tasks[:half]) + self(tasks[half:])

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from rwk.transport.chunks import Ticker
 from rwk.transport.gpu.batched import BatchResults, load_batch, solve_batch, solve_places
 from rwk.transport.gpu.batched_costs import linear_cost
-from rwk.transport.gpu.device import kernels_usable, open_device
+from rwk.transport.gpu.device import is_out_of_memory, kernels_usable, no_room, open_device
 from rwk.transport.gpu.plan import LARGEST_BATCH, Group, Job, batched_pair_bytes, fused_shape, group_pairs, run_chunks
 from rwk.transport.gpu.store import Store, make_store
 from rwk.transport.problem import CostWeights, GraphMeasures, PairResults, PairSolution, ScgOptions, make_solution
@@ -54,7 +54,7 @@ def run_pairs(
     results = PairResults.empty(len(pairs))
     if not len(pairs):
         return results
-    with _exact_products():
+    with _on_device():
         job = Job(_store_of(measures, device), pairs, weights, options, results, tick or (lambda done: None))
         given_up = _run_job(job, fused=kernels_usable(device))
         again = np.union1d(given_up, _spoilt(measures, job))
@@ -69,10 +69,11 @@ def run_pair(
     """Solve one pair in double precision, coupling included."""
     import torch
 
-    store = make_store(measures, np.unique([a, b]), open_device(), torch.float64)
-    group = group_pairs(store, np.array([[a, b]]))[0]
-    places = [torch.tensor([store.places[graph]], device=store.device) for graph in (a, b)]
-    with _exact_products():
+    device = open_device()
+    with _on_device():
+        store = make_store(measures, np.unique([a, b]), device, torch.float64)
+        group = group_pairs(store, np.array([[a, b]]))[0]
+        places = [torch.tensor([store.places[graph]], device=device) for graph in (a, b)]
         solved = solve_places(store, group.source, group.target, places[0], places[1], weights, options, trace=trace)
     n, m = measures.sizes[a], measures.sizes[b]
     history = np.array([[float(value[0]) for value in row] for row in solved.history]) if trace else None
@@ -163,13 +164,17 @@ def _store_of(measures: GraphMeasures, device: Any) -> Store:
 
 
 @contextmanager
-def _exact_products() -> Iterator[None]:
-    """Single-precision products in single precision, whatever the process chose for its own."""
+def _on_device() -> Iterator[None]:
+    """Single-precision products in single precision, whatever the process chose; a full memory in one sentence."""
     import torch
 
     allowed = torch.backends.cuda.matmul.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = False
     try:
         yield
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
+        raise no_room("these graphs are") from None
     finally:
         torch.backends.cuda.matmul.allow_tf32 = allowed

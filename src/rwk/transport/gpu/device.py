@@ -11,13 +11,16 @@ from rwk.transport.problem import BackendError
 
 # "cpu" runs the same bodies on the processor, for tests; "cuda:1" picks a card.
 DEVICE_VARIABLE: Final = "RWK_GPU_DEVICE"
+# the most of a card's memory that this process takes, where several share it: 0.3 of it, say
+SHARE_VARIABLE: Final = "RWK_GPU_SHARE"
 SHARE_OF_FREE_MEMORY: Final = 0.4  # for one chunk of pairs; the allocator needs room beside it
 PROCESSOR_BYTES: Final = 2**28  # of one chunk where the "device" is the processor
 
 _announced: set[str] = set()
 
-# what cuSOLVER and cuBLAS answer when there is no room for what they need themselves
+# what Triton, cuSOLVER and cuBLAS answer when there is no room for what they need themselves
 NO_ROOM: Final = (
+    "Triton Error [CUDA]: out of memory",
     "CUSOLVER_STATUS_INTERNAL_ERROR",
     "CUSOLVER_STATUS_ALLOC_FAILED",
     "CUBLAS_STATUS_ALLOC_FAILED",
@@ -38,9 +41,29 @@ def open_device() -> Any:
         reason = "was built without CUDA" if torch.version.cuda is None else "finds no CUDA device or driver"
         raise BackendError(f"backend='gpu' needs a CUDA device, and PyTorch {reason}; use backend='cpu'")
     try:
-        return torch.device(wanted)
+        device = torch.device(wanted)
     except RuntimeError:
         raise BackendError(f"{DEVICE_VARIABLE}={wanted!r} names no device; use 'cuda', 'cuda:1' or 'cpu'") from None
+    share = memory_share()
+    if share < 1.0:
+        torch.cuda.set_per_process_memory_fraction(share, device)
+    return device
+
+
+def memory_share() -> float:
+    """The share of the card's memory that this process may take; 1 where nothing else is said.
+
+    >>> memory_share()
+    1.0
+    """
+    text = os.environ.get(SHARE_VARIABLE, "1")
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0.0 < share <= 1.0:
+        raise BackendError(f"{SHARE_VARIABLE}={text!r} is no share of a card's memory; give a number in (0, 1]")
+    return share
 
 
 def device_name() -> str:
@@ -74,9 +97,10 @@ def chunk_bytes(device: Any) -> int:
         return PROCESSOR_BYTES
     import torch
 
-    free, _ = torch.cuda.mem_get_info(device)
-    cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-    return int(SHARE_OF_FREE_MEMORY * (free + cached))
+    free, total = torch.cuda.mem_get_info(device)
+    reserved = torch.cuda.memory_reserved(device)
+    free = min(free, max(0, int(memory_share() * total) - reserved))
+    return int(SHARE_OF_FREE_MEMORY * (free + reserved - torch.cuda.memory_allocated(device)))
 
 
 def announce_compiling(what: str, device: Any) -> None:
@@ -95,3 +119,11 @@ def is_out_of_memory(error: RuntimeError) -> bool:
     import torch
 
     return isinstance(error, torch.cuda.OutOfMemoryError) or any(words in str(error) for words in NO_ROOM)
+
+
+def no_room(what: str) -> BackendError:
+    """That the device's memory is full, and what can be done."""
+    return BackendError(
+        f"{what} too large for the memory of this device, or other programs hold it; "
+        f"use backend='cpu', or give each program its {SHARE_VARIABLE}"
+    )

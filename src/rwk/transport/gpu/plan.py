@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.transport.gpu.device import chunk_bytes, is_out_of_memory
+from rwk.transport.gpu.device import chunk_bytes, is_out_of_memory, no_room
 from rwk.transport.gpu.store import Stack, Store
-from rwk.transport.problem import BackendError, CostWeights, PairResults, ScgOptions
+from rwk.transport.problem import CostWeights, PairResults, ScgOptions
 
 # (N, M) the fused kernel is compiled for; a pair takes the first that holds it, so few variants serve all
 SHAPES: Final = ((16, 16), (32, 32), (32, 64), (64, 64), (32, 128), (64, 128), (128, 128))
@@ -94,9 +94,7 @@ def run_chunks(
             if not is_out_of_memory(error):
                 raise
             if count == 1:
-                raise BackendError(
-                    "two graphs are too large for the memory of this device; use backend='cpu'"
-                ) from None
+                raise no_room("two graphs are") from None
             count //= 2
             torch.cuda.empty_cache()
         else:
