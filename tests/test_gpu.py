@@ -185,10 +185,17 @@ FULL = [
 
 
 def test_a_share_of_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken: list[float] = []
+    from torch.cuda._utils import _get_device_index
+
+    taken: list[tuple[float, int]] = []
+
+    def take(share: float, card: Any) -> None:
+        taken.append((share, _get_device_index(card)))  # which refuses a card without a number, as torch does
+
     monkeypatch.delenv("RWK_GPU_DEVICE")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", lambda share, device: taken.append(share))
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", take)
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (60 * 2**30, 100 * 2**30))
     monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: 10 * 2**30)
     monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 4 * 2**30)
@@ -196,7 +203,9 @@ def test_a_share_of_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not taken
     monkeypatch.setenv("RWK_GPU_SHARE", "0.3")
     assert device.chunk_bytes(device.open_device()) == int(0.4 * 26 * 2**30)
-    assert taken == [0.3]
+    monkeypatch.setenv("RWK_GPU_DEVICE", "cuda:1")
+    device.open_device()
+    assert taken == [(0.3, 0), (0.3, 1)]
     monkeypatch.setenv("RWK_GPU_SHARE", "30GB")
     with pytest.raises(BackendError, match=r"RWK_GPU_SHARE='30GB' is no share .* give a number in \(0, 1\]"):
         device.open_device()

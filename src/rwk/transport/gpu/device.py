@@ -46,7 +46,8 @@ def open_device() -> Any:
         raise BackendError(f"{DEVICE_VARIABLE}={wanted!r} names no device; use 'cuda', 'cuda:1' or 'cpu'") from None
     share = memory_share()
     if share < 1.0:
-        torch.cuda.set_per_process_memory_fraction(share, device)
+        card = torch.cuda.current_device() if device.index is None else device.index
+        torch.cuda.set_per_process_memory_fraction(share, card)
     return device
 
 
