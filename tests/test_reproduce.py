@@ -308,7 +308,11 @@ def test_the_page_names_sets_with_figures_of_another_grid(tmp_path: Path) -> Non
     for dataset, settings in (("MUTAG", present), ("PTC_MR", {"old": described(Parameters(beta_local=0.3))})):
         for score in repeat_of(dataset, "RWK", [0.8, 0.9], settings=settings):
             append_record(tmp_path / f"{dataset}-RWK.jsonl", score)
-    assert "Still with the grid before it: PTC_MR." in results_page(tmp_path)
+    for score in repeat_of("MUTAG", "RWK-0", [0.8, 0.9], settings=dict(list(present.items())[1:])):
+        append_record(tmp_path / "MUTAG-RWK-0.jsonl", score)
+    for score in repeat_of("MUTAG", "RWK-1", [0.8, 0.9], settings={f"bonds: {name}": "" for name in present}):
+        append_record(tmp_path / "MUTAG-RWK-1.jsonl", score)
+    assert "Still with the grid before it: MUTAG (RWK-0), PTC_MR." in results_page(tmp_path)
 
 
 def test_the_page_says_what_is_not_blind(tmp_path: Path) -> None:

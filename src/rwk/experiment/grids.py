@@ -55,6 +55,7 @@ SETTINGS: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
         "attributes": {**ATTRIBUTES, "label_weight": 0.2},
         "smoothed": {**ATTRIBUTES, "label_weight": 0.2, "attribute_rounds": 1},
         "labels": {"feature_metric": "both", "label_weight": 0.8, "beta_local": 0.1, "beta_global": 0.1},
+        "structure": {"feature_metric": "l2", "wl_rounds": 0, "beta_local": 0.5, "beta_global": 1.0},
     },
     "full": {
         "l2": {"feature_metric": "l2", "wl_rounds": 2},
