@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import naive
 from asserts import assert_close, assert_finite, assert_marginals, tolerance
 from generators import hard_sets
 from gpu_cases import CASES, INTERPRETED, INTERPRETED_PAIRS, INTERPRETED_SETTINGS, all_pairs, measured, ragged_set
@@ -25,7 +26,7 @@ from rwk.transport.problem import BackendError
 torch = pytest.importorskip("torch", reason="the GPU backend needs PyTorch")
 
 from rwk.transport import gpu  # noqa: E402
-from rwk.transport.gpu import batched, batched_costs, device, plan, store  # noqa: E402
+from rwk.transport.gpu import batched, batched_costs, batched_sinkhorn, device, plan, store  # noqa: E402
 
 TYPICAL_ERROR = 1e-5
 torch.set_num_threads(1)  # thousands of tiny operations: threads would only wait for each other
@@ -244,6 +245,48 @@ def test_other_errors_of_a_chunk_are_told() -> None:
 
     with pytest.raises(RuntimeError, match="illegal memory access"):
         plan.run_chunks(solve, np.arange(20), 1, torch.device("cpu"))
+
+
+# ---------------------------------------------------------------- the Sinkhorn step of the batched body
+
+
+@pytest.mark.parametrize(
+    ("real", "paths"),
+    [
+        (torch.float32, ["plain float32", "plain float64", "logarithms"]),
+        (torch.float64, ["plain float64", "logarithms"]),
+    ],
+    ids=["single", "double"],
+)
+def test_directions_by_their_spread(real: Any, paths: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """One batch whose pairs spread too little, too much and far too much for single precision, with padded nodes."""
+    taken: list[str] = []
+
+    def watched(path: str, scale: Any) -> Any:
+        def run(rest: Any, *others: Any) -> Any:
+            taken.append(f"plain {str(rest.dtype).split('.')[1]}" if path == "plain" else path)
+            return scale(rest, *others)
+
+        return run
+
+    for path in ("plain", "logarithms"):
+        name = f"_scale_{path}"
+        monkeypatch.setattr(batched_sinkhorn, name, watched(path, getattr(batched_sinkhorn, name)))
+    rng, lam, rounds = np.random.default_rng(5), 0.03, 20
+    sizes, spreads = [(5, 7), (8, 6), (3, 8)], [30.0, 300.0, 3000.0]
+    g, mu, nu = np.zeros((3, 8, 8)), np.zeros((3, 8)), np.zeros((3, 8))
+    for i, ((n, m), spread) in enumerate(zip(sizes, spreads, strict=True)):
+        g[i, :n, :m] = lam * spread * rng.random((n, m)) / 0.9
+        mu[i, :n], nu[i, :m] = rng.dirichlet(np.ones(n)), rng.dirichlet(np.ones(m))
+    given = [torch.tensor(x, dtype=real) for x in (g, mu, nu)]
+    found = batched_sinkhorn.sinkhorn_plan(*given, lam, rounds)
+    assert taken == paths
+    assert found.dtype == real
+    for i, (n, m) in enumerate(sizes):
+        one, rows, columns = (x[i].double().numpy() for x in given)
+        wanted = naive.rounded(naive.sinkhorn(one[:n, :m], rows[:n], columns[:m], lam, rounds), rows[:n], columns[:m])
+        assert_close(found[i, :n, :m].numpy(), wanted, 1e-4 if real == torch.float32 else 1e-9, scale=1.0)
+        assert float(found[i].sum()) == pytest.approx(1.0, abs=1e-5)
 
 
 # ---------------------------------------------------------------- the attention embedding

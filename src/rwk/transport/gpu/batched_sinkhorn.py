@@ -3,7 +3,8 @@
 The rounds are those of the CPU body (u = 1 first, each round v then u). What differs is the scale they are kept in:
 with a_i = min_k g_ik and b_k = min_i (g_ik - a_i), the kernel exp(-(g - a - b) / lam) has a 1 in every row and
 column, and u exp(-a / lam), v exp(-b / lam) are its scalings. So single precision carries spreads of g / lam far
-beyond what the plain kernel could; where it can't, the same rounds run on logarithms in double precision.
+beyond what the plain kernel could. Where it can't, the same rounds run in double precision, and on logarithms in
+double precision where not even that carries them.
 """
 
 from __future__ import annotations
@@ -27,14 +28,20 @@ def sinkhorn_plan(g: Any, mu: Any, nu: Any, lam: float, rounds: int) -> Any:
     lowest = a.masked_fill(mu[:, :, None] <= 0, infinity).amin(dim=1, keepdim=True)
     start = ((a - lowest) * (mu > 0)[:, :, None])[:, :, 0]  # (B, N)
     spread = torch.maximum(rest.amax(dim=(1, 2)), start.amax(dim=1))
-    plain = spread <= lam * PLAIN_SPREAD[g.element_size()]
-    if bool(plain.all()):
-        return _scale_plain(rest, start, mu, nu, valid, lam, rounds)
+    sides = rest, start, mu, nu, valid
+    carried = spread <= lam * PLAIN_SPREAD[g.element_size()]
+    if bool(carried.all()):
+        return _scale_plain(*sides, lam, rounds)
+    in_double = ~carried & (spread <= lam * PLAIN_SPREAD[8])
     plan = torch.empty_like(g)
-    for chosen, scale in ((plain, _scale_plain), (~plain, _scale_logarithms)):
+    for chosen, real, scale in (
+        (carried, g.dtype, _scale_plain),
+        (in_double, torch.float64, _scale_plain),
+        (~carried & ~in_double, torch.float64, _scale_logarithms),
+    ):
         if bool(chosen.any()):
-            parts = [x[chosen] for x in (rest, start, mu, nu, valid)]
-            plan[chosen] = scale(parts[0], parts[1], parts[2], parts[3], parts[4], lam, rounds)
+            numbers = [x[chosen].to(real) for x in sides[:4]]
+            plan[chosen] = scale(numbers[0], numbers[1], numbers[2], numbers[3], valid[chosen], lam, rounds).to(g.dtype)
     return plan
 
 
@@ -56,9 +63,8 @@ def _scale_plain(rest: Any, start: Any, mu: Any, nu: Any, valid: Any, lam: float
 def _scale_logarithms(rest: Any, start: Any, mu: Any, nu: Any, valid: Any, lam: float, rounds: int) -> Any:
     import torch
 
-    double = torch.float64
-    logs = (rest.to(double) / -lam).masked_fill_(~valid, -float("inf"))
-    log_u, log_mu, log_nu = start.to(double) / -lam, mu.to(double).log(), nu.to(double).log()
+    logs = rest.div(-lam).masked_fill_(~valid, -float("inf"))
+    log_u, log_mu, log_nu = start / -lam, mu.log(), nu.log()
     log_v = torch.zeros_like(log_nu)
     real_u, real_v = mu > 0, nu > 0
     for _ in range(rounds):
@@ -67,7 +73,7 @@ def _scale_logarithms(rest: Any, start: Any, mu: Any, nu: Any, valid: Any, lam: 
     plan = (logs + log_u[:, :, None] + log_v[:, None, :]).exp_()
     carried = plan.sum(dim=1)
     plan.mul_((nu / carried.clamp_min(TINY[8])).clamp_max(1.0)[:, None, :])
-    return _add_missing(plan, mu - plan.sum(dim=2), nu - carried).to(rest.dtype)
+    return _add_missing(plan, mu - plan.sum(dim=2), nu - carried)
 
 
 def _add_missing(plan: Any, missing_rows: Any, missing_columns: Any) -> Any:
