@@ -1,4 +1,4 @@
-"""The paper's tables again, under one protocol: `rwk reproduce discrete|continuous|ablation|hops|runtime|tables`.
+"""The paper's tables again, under one protocol: `rwk reproduce discrete|continuous|ablation|hops|...|tables`.
 
     load        the sets by name, in the form the method sees (COX2_MD and BZR_MD: bonds, and distance-weighted)
     settings    one grid for all discrete and one for all continuous sets, a variant of the paper applied to each
@@ -28,6 +28,7 @@ from rwk.experiment.grids import search_grid
 from rwk.experiment.page import results_page, table_of
 from rwk.experiment.results import SIGNS
 from rwk.experiment.runtimes import RUNTIMES, append_runtime
+from rwk.experiment.trials import TRIALS, trials_table
 from rwk.files import write_whole
 from rwk.forms import grid_of, load_forms
 from rwk.graphs import GraphError, GraphSet
@@ -36,6 +37,7 @@ from rwk.methods import METHODS, known_method, settings_of, time_method
 from rwk.parameters import Parameters
 from rwk.rivals import Place, baseline_names, is_network, score_or_note
 from rwk.transport.chunks import Ticker
+from rwk.trials import run_trials
 
 # title and number of pairs -> a context that yields the ticker
 Bar = Callable[[str, int], AbstractContextManager[Ticker | None]]
@@ -47,6 +49,7 @@ TABLES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...], int]]] = {
     "continuous": ((*paper.CONTINUOUS, "PROTEINS_full"), (*paper.HOPS, *paper.BASELINES), 10),
     "hops": (EVERYTHING, paper.HOPS, 10),
     "ablation": (EVERYTHING, (*SIGNS, *paper.ABLATION), 3),
+    "trials": (("MUTAG", "PTC_MR", "BZR", "COX2", "ENZYMES"), (), 3),
     "runtime": (EVERYTHING, ("RWK", "WWL", "FGW"), 3),
     "tables": ((), (), 0),
 }
@@ -106,6 +109,8 @@ def reproduce(
     sets, usual, repeats = TABLES[what]
     fewer = options.repeats is None
     options = options if options.repeats else replace(options, repeats=repeats)
+    if what == "trials":
+        return _try(datasets or sets, methods, options, say)
     methods = all_methods(methods) or [name for name in usual if name in (*METHODS, *baseline_names())]
     done = []
     for name in datasets or sets:
@@ -197,6 +202,25 @@ class _Solve:
         left = f"{health.n_not_converged:,} not converged"
         self.say(f"{self.title}: {health.n_pairs:,} pairs solved in {health.seconds:.1f} s, {left}")
         return matrix
+
+
+def _try(datasets: Sequence[str], changes: Sequence[str], options: Options, say: Callable[[str], None]) -> str:
+    """Trials of single changes; of a dataset with several forms, on the first."""
+    done = []
+    for name in datasets:
+        graphs = next(iter(load_forms(name, options.data)[1].values()))
+        done.append(graphs.name)
+        run_trials(
+            graphs,
+            _folds(graphs, options),
+            options.folder / TRIALS,
+            changes=changes,
+            matrices=options.matrices,
+            base=Parameters(backend=options.backend, n_jobs=options.jobs),
+            n_jobs=options.jobs or os.cpu_count() or 1,
+            say=say,
+        )
+    return trials_table(options.folder / TRIALS, done)
 
 
 def _time(forms: Mapping[str, GraphSet], method: str, options: Options, say: Callable[[str], None]) -> None:

@@ -11,12 +11,14 @@ from rwk.cli.screen import console, errors, progress_bar
 
 
 def reproduce(
-    what: Annotated[str, typer.Argument(help="discrete, continuous, ablation, hops, runtime or tables.")],
+    what: Annotated[str, typer.Argument(help="discrete, continuous, ablation, hops, trials, runtime or tables.")],
     datasets: Annotated[
         str, typer.Option(help="Names or paths, with commas between; all of the table's if none.")
     ] = "",
-    methods: Annotated[str, typer.Option(help="Variants and baselines, with commas between, or all.")] = "",
-    repeats: Annotated[int | None, typer.Option(help="Repeats; 10, for ablation and runtime 3.", min=1)] = None,
+    methods: Annotated[
+        str, typer.Option(help="Variants and baselines (of trials: changes), with commas between, or all.")
+    ] = "",
+    repeats: Annotated[int | None, typer.Option(help="Repeats; 10, for ablation, trials and runtime 3.", min=1)] = None,
     first_seed: Annotated[int, typer.Option(help="Seed of the first repeat.", min=0)] = 0,
     splits: Annotated[int, typer.Option(help="Outer folds.", min=2)] = 10,
     folder: Annotated[Path, typer.Option(help="Folder of records and folds.")] = Path("results"),

@@ -20,6 +20,7 @@ from rwk.experiment.notes import NOTES, Note
 from rwk.experiment.records import read_records
 from rwk.experiment.runtimes import RUNTIMES
 from rwk.experiment.tables import Experiment, accuracy, bold, experiments, markdown
+from rwk.experiment.trials import TRIALS
 
 # repeats × folds that need not be said
 USUAL: Final = "10 × 10"
@@ -30,7 +31,7 @@ HOP_STEPS: Final = (("RWK", "RWK-1"), ("RWK-1", "RWK-0"))
 
 def read_results(folder: str | os.PathLike[str]) -> dict[tuple[str, str], Experiment]:
     """Every experiment recorded in a folder, by dataset and method."""
-    paths = sorted(path for path in Path(folder).glob("*.jsonl") if path.name not in (RUNTIMES, NOTES))
+    paths = sorted(path for path in Path(folder).glob("*.jsonl") if path.name not in (RUNTIMES, NOTES, TRIALS))
     groups = experiments(score for path in paths for score in read_records(path))
     return {(group.dataset, group.method): group for group in groups}
 
