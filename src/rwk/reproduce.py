@@ -37,7 +37,7 @@ from rwk.methods import METHODS, known_method, settings_of, time_method
 from rwk.parameters import Parameters
 from rwk.rivals import Place, baseline_names, is_network, score_or_note
 from rwk.transport.chunks import Ticker
-from rwk.trials import run_trials
+from rwk.trials import known_changes, run_trials
 
 # title and number of pairs -> a context that yields the ticker
 Bar = Callable[[str, int], AbstractContextManager[Ticker | None]]
@@ -206,7 +206,7 @@ class _Solve:
 
 def _try(datasets: Sequence[str], changes: Sequence[str], options: Options, say: Callable[[str], None]) -> str:
     """Trials of single changes; of a dataset with several forms, on the first."""
-    done = []
+    done, changes = [], known_changes(changes)
     for name in datasets:
         graphs = next(iter(load_forms(name, options.data)[1].values()))
         done.append(graphs.name)

@@ -79,15 +79,13 @@ def run_trials(
     n_jobs: int = 1,
     say: Callable[[str], None] = print,
 ) -> list[Trial]:
-    """Score every change (or those named) on one dataset; what is recorded for these folds is not run again."""
-    unknown = [name for name in changes if name not in CHANGES]
-    if unknown:
-        raise ValueError(f"there is no trial {unknown[0]!r}; the trials are {', '.join(CHANGES)}")
+    """Score the base and every change, or those named, on one dataset; what these folds have on record is kept."""
+    names = known_changes(changes)
     kind, running = grid_of(graphs), base or Parameters()
     stamp = " ".join(folds.fingerprint(seed) for seed in folds.test_fold)
     known, done = read_trials(records), []
     before = replace(running, **SETTINGS[kind][BASES[kind]]).checked()
-    for name in changes or CHANGES:
+    for name in names:
         change = CHANGES[name]
         settings = settings_of_trial(change, kind, running, graphs)
         if not settings or (name != BASE and not _differs(change, settings, before)):
@@ -110,6 +108,18 @@ def run_trials(
         say(f"{graphs.name} {name}: {100 * found.mean:.2f} %")
         done.append(trial)
     return done
+
+
+def known_changes(names: Sequence[str] = ()) -> list[str]:
+    """The base and the changes named, or all.
+
+    >>> known_changes(["hops=0"])
+    ['base', 'hops=0']
+    """
+    unknown = [name for name in names if name not in CHANGES]
+    if unknown:
+        raise ValueError(f"there is no trial {unknown[0]!r}; the trials are {', '.join(CHANGES)}")
+    return list(dict.fromkeys([BASE, *names])) if names else list(CHANGES)
 
 
 def settings_of_trial(change: Change, kind: str, base: Parameters, graphs: GraphSet) -> dict[str, Parameters]:
