@@ -274,7 +274,7 @@ def test_directions_by_their_spread(real: Any, paths: list[str], monkeypatch: py
         monkeypatch.setattr(batched_sinkhorn, name, watched(path, getattr(batched_sinkhorn, name)))
     rng, lam, rounds = np.random.default_rng(5), 0.03, 20
     sizes, spreads = [(5, 7), (8, 6), (3, 8)], [30.0, 300.0, 3000.0]
-    g, mu, nu = np.zeros((3, 8, 8)), np.zeros((3, 8)), np.zeros((3, 8))
+    g, mu, nu = np.full((3, 8, 8), batched_sinkhorn.FAR[4]), np.zeros((3, 8)), np.zeros((3, 8))
     for i, ((n, m), spread) in enumerate(zip(sizes, spreads, strict=True)):
         g[i, :n, :m] = lam * spread * rng.random((n, m)) / 0.9
         mu[i, :n], nu[i, :m] = rng.dirichlet(np.ones(n)), rng.dirichlet(np.ones(m))

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from rwk.transport.gpu.batched_costs import linear_cost, log_degree_prior
-from rwk.transport.gpu.batched_sinkhorn import sinkhorn_plan
+from rwk.transport.gpu.batched_sinkhorn import FAR, sinkhorn_plan
 from rwk.transport.gpu.store import Stack, Store
 from rwk.transport.problem import TERM_NAMES, CostWeights, ScgOptions
 
@@ -33,7 +33,7 @@ class Batch(NamedTuple):
     linear: Any  # M (B, N, M)
     neighbour: Any | None  # C_N, where terms are asked for
     log_prior: Any | None  # (B, N, M)
-    fixed: Any  # the part of the gradient that gamma does not change
+    fixed: Any  # the part of the gradient that gamma does not change; FAR where padded nodes are
     constant: Any  # (B,) beta_global <c, gamma>, c = (C_mu^2 mu + C_nu^2 nu) / 2
     structure_mu: Any  # C_P (B, N, N)
     structure_nu: Any  # C_P (B, M, M)
@@ -74,7 +74,8 @@ def load_batch(
         log_prior = log_degree_prior(source, target, a, b, valid)
         fixed = fixed + kl * (1.0 - log_prior)
     return Batch(
-        mu=mu, nu=nu, linear=linear, neighbour=neighbour, log_prior=log_prior, fixed=fixed * valid,
+        mu=mu, nu=nu, linear=linear, neighbour=neighbour, log_prior=log_prior,
+        fixed=fixed.masked_fill(~valid, FAR[fixed.element_size()]),
         constant=weights.beta_global * (source.moments[a] + target.moments[b]),
         structure_mu=source.maps[a, 0], structure_nu=target.maps[b, 0],
         laplacian_mu=source.maps[a, 1], laplacian_nu=target.maps[b, 1],
@@ -115,10 +116,26 @@ def logarithms(gamma: Any) -> Any:
     return gamma.clamp_min(LEAST_MASS[gamma.element_size()]).log_()
 
 
+class Point(NamedTuple):
+    """Where a batch is, with what the line search asks for."""
+
+    gamma: Any  # (B, N, M)
+    logs: Any  # log gamma; without the degree prior gamma itself, which nothing looks at
+    entropy: Any  # (B,) <gamma, log gamma>, or 0
+
+    @classmethod
+    def at(cls, gamma: Any, kl: float) -> Point:
+        logs = logarithms(gamma) if kl != 0.0 else gamma
+        return cls(gamma, logs, inner(gamma, logs) if kl != 0.0 else gamma.new_zeros(()))
+
+    def take(self, chosen: Any) -> Point:
+        return Point(*(part[chosen] if part.dim() else part for part in self))
+
+
 def line_search(
-    weights: CostWeights, gamma: Any, logs: Any, delta: Any, slope: Any, curvature: Any, active: Any
-) -> tuple[Any, Any, Any, Any]:
-    """Step 7: steps, changes of H and the accepted points with their logarithms.
+    weights: CostWeights, point: Point, delta: Any, slope: Any, curvature: Any, active: Any
+) -> tuple[Any, Any, Point]:
+    """Step 7: steps, changes of H and the accepted points.
 
     H(gamma + alpha Delta) - H(gamma) = alpha <g - kl log gamma, Delta> + alpha^2 <Q(Delta), Delta>
     + kl <gamma' log gamma' - gamma log gamma, 1>: the prior, which is linear, cancels. The step of a pair that is
@@ -130,19 +147,15 @@ def line_search(
     largest = LARGEST_STEP_WITH_KL if kl != 0.0 else 1.0
     newton = (-slope / (2.0 * torch.where(curvature > 0, curvature, 1.0))).clamp(0.0, largest)
     alpha = torch.where(curvature > 0, newton, largest) * active
-    smooth_slope = slope - kl * inner(delta, logs) if kl != 0.0 else slope
-    entropy = inner(gamma, logs) if kl != 0.0 else None
+    smooth_slope = slope - kl * inner(delta, point.logs) if kl != 0.0 else slope
     for halving in range(HALVINGS + 2):
-        trial = torch.addcmul(gamma, alpha.to(delta.dtype)[:, None, None], delta).clamp_min_(0.0)
-        trial_logs = logarithms(trial) if kl != 0.0 else trial
-        change = alpha * smooth_slope + alpha * alpha * curvature
-        if kl != 0.0:
-            change = change + kl * (inner(trial, trial_logs) - entropy)
+        trial = Point.at(torch.addcmul(point.gamma, alpha.to(delta.dtype)[:, None, None], delta).clamp_min_(0.0), kl)
+        change = alpha * smooth_slope + alpha * alpha * curvature + kl * (trial.entropy - point.entropy)
         pending = (change > ARMIJO * alpha * slope) & (alpha > 0)
         if not bool(pending.any()):
             break
         alpha = torch.where(pending, 0.5 * alpha if halving < HALVINGS else 0.0, alpha)
-    return alpha, change, trial, trial_logs
+    return alpha, change, trial
 
 
 def terms_at(batch: Batch, weights: CostWeights, gamma: Any) -> Any:
@@ -174,12 +187,11 @@ def solve_batch(batch: Batch, weights: CostWeights, options: ScgOptions, *, trac
 
     kl = weights.beta_global * weights.degree_weight
     whole, count, device = batch, len(batch.mu), batch.mu.device
-    gamma = batch.mu[:, :, None] * batch.nu[:, None, :]  # 2
-    image = quadratic_map(batch, weights, gamma)
-    logs = logarithms(gamma) if kl != 0.0 else gamma
-    objective = terms_at(batch, weights, gamma).sum(dim=1) if trace else None
+    point = Point.at(batch.mu[:, :, None] * batch.nu[:, None, :], kl)  # 2
+    image = quadratic_map(batch, weights, point.gamma)
+    objective = terms_at(batch, weights, point.gamma).sum(dim=1) if trace else None
     results = BatchResults(
-        gamma=torch.empty_like(gamma),
+        gamma=torch.empty_like(point.gamma),
         terms=torch.empty(0),
         n_iter=torch.zeros(count, dtype=torch.int32, device=device),
         gaps=torch.full((count,), float("inf"), dtype=torch.float64, device=device),
@@ -191,8 +203,8 @@ def solve_batch(batch: Batch, weights: CostWeights, options: ScgOptions, *, trac
     for _ in range(options.max_iter):
         g = torch.add(batch.fixed, image, alpha=2.0)  # 3
         if kl != 0.0:
-            g.add_(logs, alpha=kl)
-        delta = sinkhorn_plan(g, batch.mu, batch.nu, options.entropy, options.sinkhorn_iter).sub_(gamma)  # 4
+            g.add_(point.logs, alpha=kl)
+        delta = sinkhorn_plan(g, batch.mu, batch.nu, options.entropy, options.sinkhorn_iter).sub_(point.gamma)  # 4
         slope = inner(delta, g)  # 5
         del g
         results.gaps[held] = torch.where(active, -slope, results.gaps[held])
@@ -205,7 +217,7 @@ def solve_batch(batch: Batch, weights: CostWeights, options: ScgOptions, *, trac
             break
         delta_image = quadratic_map(batch, weights, delta)  # 6
         curvature = inner(delta, delta_image)
-        alpha, change, gamma, logs = line_search(weights, gamma, logs, delta, slope, curvature, active)  # 7
+        alpha, change, point = line_search(weights, point, delta, slope, curvature, active)  # 7
         image.addcmul_(alpha.to(image.dtype)[:, None, None], delta_image)  # 8
         active = active & (alpha > 0)
         results.n_iter[held] += active.to(torch.int32)
@@ -215,16 +227,10 @@ def solve_batch(batch: Batch, weights: CostWeights, options: ScgOptions, *, trac
         if remaining == 0:
             break
         if 2 * remaining <= len(held):  # the others keep their state, and leave
-            results.gamma[held] = gamma
-            held, gamma, logs, image, batch = (
-                held[active],
-                gamma[active],
-                logs[active],
-                image[active],
-                batch.take(active),
-            )
+            results.gamma[held] = point.gamma
+            held, image, point, batch = held[active], image[active], point.take(active), batch.take(active)
             active = active[active]
-    results.gamma[held] = gamma
+    results.gamma[held] = point.gamma
     return results._replace(terms=terms_at(whole, weights, results.gamma))  # 9
 
 

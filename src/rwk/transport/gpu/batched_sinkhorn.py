@@ -12,23 +12,21 @@ from __future__ import annotations
 from typing import Any, Final
 
 PLAIN_SPREAD: Final = {4: 75.0, 8: 600.0}  # by bytes of a number: products of kernel and scaling stay normal
+FAR: Final = {4: 1e36, 8: 1e300}  # cost of padded nodes, beyond any other
 TINY: Final = {4: 1e-37, 8: 1e-300}
 
 
 def sinkhorn_plan(g: Any, mu: Any, nu: Any, lam: float, rounds: int) -> Any:
-    """The couplings (B, N, M) that `rounds` Sinkhorn rounds find for costs g; padded nodes have no mass."""
+    """The couplings (B, N, M) that `rounds` Sinkhorn rounds find for costs g, which are FAR where padded nodes are."""
     import torch
 
-    valid = (mu > 0)[:, :, None] & (nu > 0)[:, None, :]
-    infinity = float("inf")
-    a = g.masked_fill(~valid, infinity).amin(dim=2, keepdim=True).masked_fill_(mu[:, :, None] <= 0, 0.0)
-    rest = g - a
-    b = rest.masked_fill(~valid, infinity).amin(dim=1, keepdim=True).masked_fill_(nu[:, None, :] <= 0, 0.0)
-    rest = (rest - b).mul_(valid)
-    lowest = a.masked_fill(mu[:, :, None] <= 0, infinity).amin(dim=1, keepdim=True)
-    start = ((a - lowest) * (mu > 0)[:, :, None])[:, :, 0]  # (B, N)
-    spread = torch.maximum(rest.amax(dim=(1, 2)), start.amax(dim=1))
-    sides = rest, start, mu, nu, valid
+    real_u = mu > 0
+    a = g.amin(dim=2).mul_(real_u)  # (B, N)
+    rest = g - a[:, :, None]
+    rest.sub_(rest.amin(dim=1, keepdim=True))  # of padded columns all 0, but they have no mass; padded rows stay far
+    start = (a - a.masked_fill(~real_u, FAR[a.element_size()]).amin(dim=1, keepdim=True)).mul_(real_u)
+    spread = torch.maximum(rest.amax(dim=2).mul_(real_u).amax(dim=1), start.amax(dim=1))
+    sides = rest, start, mu, nu
     carried = spread <= lam * PLAIN_SPREAD[g.element_size()]
     if bool(carried.all()):
         return _scale_plain(*sides, lam, rounds)
@@ -40,13 +38,13 @@ def sinkhorn_plan(g: Any, mu: Any, nu: Any, lam: float, rounds: int) -> Any:
         (~carried & ~in_double, torch.float64, _scale_logarithms),
     ):
         if bool(chosen.any()):
-            numbers = [x[chosen].to(real) for x in sides[:4]]
-            plan[chosen] = scale(numbers[0], numbers[1], numbers[2], numbers[3], valid[chosen], lam, rounds).to(g.dtype)
+            numbers = [x[chosen].to(real) for x in sides]
+            plan[chosen] = scale(numbers[0], numbers[1], numbers[2], numbers[3], lam, rounds).to(g.dtype)
     return plan
 
 
-def _scale_plain(rest: Any, start: Any, mu: Any, nu: Any, valid: Any, lam: float, rounds: int) -> Any:
-    kernel = rest.mul(-1.0 / lam).exp_().mul_(valid)
+def _scale_plain(rest: Any, start: Any, mu: Any, nu: Any, lam: float, rounds: int) -> Any:
+    kernel = rest.mul(-1.0 / lam).exp_()
     u = start.mul(-1.0 / lam).exp_().mul_(mu > 0)[:, None, :]  # (B, 1, N)
     tiny = TINY[kernel.element_size()]
     v = nu[:, :, None]
@@ -60,16 +58,17 @@ def _scale_plain(rest: Any, start: Any, mu: Any, nu: Any, valid: Any, lam: float
     return _add_missing(plan, mu - plan.sum(dim=2), nu - carried[:, :, 0])
 
 
-def _scale_logarithms(rest: Any, start: Any, mu: Any, nu: Any, valid: Any, lam: float, rounds: int) -> Any:
+def _scale_logarithms(rest: Any, start: Any, mu: Any, nu: Any, lam: float, rounds: int) -> Any:
     import torch
 
-    logs = rest.div(-lam).masked_fill_(~valid, -float("inf"))
-    log_u, log_mu, log_nu = start / -lam, mu.log(), nu.log()
-    log_v = torch.zeros_like(log_nu)
-    real_u, real_v = mu > 0, nu > 0
+    nothing = -float("inf")
+    logs = rest / -lam
+    log_mu, log_nu, real_u, real_v = mu.log(), nu.log(), mu > 0, nu > 0
+    log_u = (start / -lam).masked_fill_(~real_u, nothing)
+    log_v = log_nu
     for _ in range(rounds):
-        log_v = torch.where(real_v, log_nu - torch.logsumexp(logs + log_u[:, :, None], dim=1), 0.0)
-        log_u = torch.where(real_u, log_mu - torch.logsumexp(logs + log_v[:, None, :], dim=2), 0.0)
+        log_v = torch.where(real_v, log_nu - torch.logsumexp(logs + log_u[:, :, None], dim=1), nothing)
+        log_u = torch.where(real_u, log_mu - torch.logsumexp(logs + log_v[:, None, :], dim=2), nothing)
     plan = (logs + log_u[:, :, None] + log_v[:, None, :]).exp_()
     carried = plan.sum(dim=1)
     plan.mul_((nu / carried.clamp_min(TINY[8])).clamp_max(1.0)[:, None, :])
