@@ -64,6 +64,7 @@ CHANGES: Final[Mapping[str, Change]] = {
     **_each("debias", True),
     "node weights by degree": Change(degree_weights=True),
     **{f"treatment={name}": Change(grid={"treatments": (name,)}) for name in ("flip", "shift", "none")},
+    "treatment=clip or proxy": Change(grid={"kappas": (1.0,)}),
     "all settings and their sum": Change(whole_grid=True),
 }
 
