@@ -122,8 +122,8 @@ def _run_batched(job: Job, group: Group, *, fused: bool) -> None:
 
 
 def _as_results(solved: BatchResults) -> PairResults:
-    values, n_iter, gaps, converged = solved.terms.sum(dim=1), solved.n_iter, solved.gaps, solved.converged
-    return PairResults(*(part.cpu().numpy() for part in (values, n_iter, gaps, converged)))
+    parts = solved.values, solved.n_iter, solved.gaps, solved.converged
+    return PairResults(*(part.cpu().numpy() for part in parts))
 
 
 def _spoilt(measures: GraphMeasures, job: Job) -> NDArray[np.int64]:

@@ -3,7 +3,7 @@
     1  costs of the pairs                       5  gaps, and which pairs stop
     2  start: gamma = mu nu^T and Q(gamma)      6  Q(Delta), the only products of an iteration
     3  gradient                                 7  line search, no products
-    4  direction: Sinkhorn, rounded             8  step; at the end 9: values and terms from gamma
+    4  direction: Sinkhorn, rounded             8  step; at the end 9: values, and terms where asked for
 
 For graphs that do not fit on chip, for single pairs in double precision, and for processors without a GPU. Every
 matrix is (B, N, M), padded by nodes without mass; a pair that stopped keeps its state while others go on, and once
@@ -49,11 +49,12 @@ class Batch(NamedTuple):
 class BatchResults(NamedTuple):
     """Everything of B solved pairs, on the device."""
 
-    gamma: Any  # (B, N, M)
-    terms: Any  # (B, 7) float64, their sum is the value
+    values: Any  # (B,) float64
     n_iter: Any  # (B,) int32
     gaps: Any  # (B,) float64
     converged: Any  # (B,) bool
+    gamma: Any  # (B, N, M), when asked for, and
+    terms: Any  # (B, 7) float64, whose sum is the value
     history: list[tuple[Any, Any]]  # (objective, gap) before each iteration, when asked for
 
 
@@ -181,8 +182,20 @@ def terms_at(batch: Batch, weights: CostWeights, gamma: Any) -> Any:
     return terms
 
 
-def solve_batch(batch: Batch, weights: CostWeights, options: ScgOptions, *, trace: bool = False) -> BatchResults:
-    """The whole of Algorithm 1 for every pair of a batch whose step 1 is done."""
+def value_at(batch: Batch, weights: CostWeights, point: Point, image: Any) -> Any:
+    """Step 9 without products: H (B,) where Q(gamma) is known."""
+    kl = weights.beta_global * weights.degree_weight
+    value = inner(point.gamma, batch.linear) + inner(point.gamma, image) + batch.constant
+    return value if kl == 0.0 else value + kl * (point.entropy - inner(point.gamma, batch.log_prior))
+
+
+def solve_batch(
+    batch: Batch, weights: CostWeights, options: ScgOptions, *, couplings: bool = False, trace: bool = False
+) -> BatchResults:
+    """The whole of Algorithm 1 for every pair of a batch whose step 1 is done.
+
+    Values come from Q(gamma), carried from step to step, or with `couplings` from the terms at gamma.
+    """
     import torch
 
     kl = weights.beta_global * weights.degree_weight
@@ -191,13 +204,20 @@ def solve_batch(batch: Batch, weights: CostWeights, options: ScgOptions, *, trac
     image = quadratic_map(batch, weights, point.gamma)
     objective = terms_at(batch, weights, point.gamma).sum(dim=1) if trace else None
     results = BatchResults(
-        gamma=torch.empty_like(point.gamma),
-        terms=torch.empty(0),
+        values=torch.empty(count, dtype=torch.float64, device=device),
         n_iter=torch.zeros(count, dtype=torch.int32, device=device),
         gaps=torch.full((count,), float("inf"), dtype=torch.float64, device=device),
         converged=torch.zeros(count, dtype=torch.bool, device=device),
+        gamma=torch.empty_like(point.gamma) if couplings else None,
+        terms=None,
         history=[],
     )
+
+    def leave() -> None:  # 9
+        results.values[held] = value_at(batch, weights, point, image)
+        if couplings:
+            results.gamma[held] = point.gamma
+
     held = torch.arange(count, device=device)  # which pairs the working arrays hold
     active = torch.ones(count, dtype=torch.bool, device=device)
     for _ in range(options.max_iter):
@@ -227,11 +247,14 @@ def solve_batch(batch: Batch, weights: CostWeights, options: ScgOptions, *, trac
         if remaining == 0:
             break
         if 2 * remaining <= len(held):  # the others keep their state, and leave
-            results.gamma[held] = point.gamma
+            leave()
             held, image, point, batch = held[active], image[active], point.take(active), batch.take(active)
             active = active[active]
-    results.gamma[held] = point.gamma
-    return results._replace(terms=terms_at(whole, weights, results.gamma))  # 9
+    leave()
+    if not couplings:
+        return results
+    terms = terms_at(whole, weights, results.gamma)
+    return results._replace(terms=terms, values=terms.sum(dim=1))
 
 
 def solve_places(
@@ -241,4 +264,4 @@ def solve_places(
     """Pairs by their places in two stacks, with every term."""
     costs = linear_cost(store, source, target, a, b, weights)
     batch = load_batch(store, source, target, a, b, weights, costs)
-    return solve_batch(batch, weights, options, trace=trace)
+    return solve_batch(batch, weights, options, couplings=True, trace=trace)
