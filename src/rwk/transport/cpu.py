@@ -3,7 +3,7 @@
     1  costs of the pair                        5  gap, and whether to stop
     2  start: gamma = mu nu^T and Q(gamma)      6  Q(Delta), the only products of an iteration
     3  gradient                                 7  line search, no products
-    4  direction: Sinkhorn, rounded             8  step; at the end 9: value and terms from gamma
+    4  direction: Sinkhorn, rounded             8  step; at the end 9: value, and terms where asked for
 
 One pair is solved with matrices of its own exact size, so a pair's arithmetic depends on the pair alone. Products
 go through BLAS, which reaches most of the machine's peak even at 16 x 16; everything else is loops over
@@ -60,7 +60,7 @@ def _narrow(x: Any, factor: Any) -> tuple[Any, Any]:
 
 @compiled
 def quadratic_map(graphs: Any, pair: Pair, weights: Any, x: Any, out: Any) -> None:
-    """Steps 2 and 6: out = Q(x)."""
+    """Step 6: out = Q(x)."""
     n, m = x.shape
     left, right = pair.left, pair.right
     column = n if weights.beta_global != 0.0 else 0
@@ -86,6 +86,33 @@ def quadratic_map(graphs: Any, pair: Pair, weights: Any, x: Any, out: Any) -> No
     else:
         out[:] = 0
     add_multiple(out, ridge, x, out)
+
+
+@compiled_inside
+def start_image(graphs: Any, pair: Pair, weights: Any, out: Any) -> None:
+    """Step 2: out = Q(mu nu^T), which is a sum of outer products."""
+    n, m = out.shape
+    real = out.dtype.type
+    source = real(weights.beta_local * weights.laplacian_source)
+    target = real(weights.beta_local * weights.laplacian_target)
+    structure, ridge = real(-weights.beta_global), real(0.5 * weights.beta_local * weights.ridge)
+    carried_mu, carried_nu = np.zeros(n, out.dtype), np.zeros(m, out.dtype)  # C w
+    rough_mu, rough_nu = np.zeros((n, 1), out.dtype), np.zeros((m, 1), out.dtype)  # L w
+    smooth_mu, smooth_nu = np.zeros(n, out.dtype), np.zeros(m, out.dtype)  # S w
+    if weights.beta_global != 0.0:
+        np.dot(pair.structure_mu, pair.mu, carried_mu)
+        np.dot(pair.structure_nu, pair.nu, carried_nu)
+    if source != 0 or target != 0:
+        _laplacian_times(graphs, pair.first_mu, pair.mu.reshape((n, 1)), rough_mu)
+        _laplacian_times(graphs, pair.first_nu, pair.nu.reshape((m, 1)), rough_nu)
+        np.dot(pair.factor_mu, np.dot(pair.mu, pair.factor_mu), smooth_mu)
+        np.dot(pair.factor_nu, np.dot(pair.nu, pair.factor_nu), smooth_nu)
+    for i in range(n):
+        a, b = ridge * pair.mu[i], structure * carried_mu[i]
+        c, d = source * rough_mu[i, 0], target * smooth_mu[i]
+        for k in range(m):
+            whole = fma(b, carried_nu[k], a * pair.nu[k])
+            out[i, k] = fma(d, rough_nu[k, 0], fma(c, smooth_nu[k], whole))
 
 
 @compiled_inside
@@ -157,6 +184,18 @@ def line_search(
     return 0.0, 0.0, divergence
 
 
+@compiled_inside
+def value_at(pair: Pair, weights: Any, gamma: Any, image: Any, divergence: float) -> float:
+    """Step 9 without products: H where Q(gamma) and the KL of gamma to the prior are known."""
+    masses = gamma.astype(np.float64)
+    value: float = inner(masses, pair.feature) + inner(masses, image.astype(np.float64)) + pair.constant
+    if weights.beta_local != 0.0:
+        value += weights.beta_local * inner(masses, pair.neighbour)
+    if weights.beta_global * weights.degree_weight != 0.0:
+        value += weights.beta_global * weights.degree_weight * divergence
+    return value
+
+
 @compiled
 def terms_at(graphs: Any, pair: Pair, weights: Any, gamma: Any, divergence: float, terms: Any) -> float:
     """Step 9: the seven terms of H, from gamma and its KL to the prior; returns their sum."""
@@ -201,8 +240,9 @@ def solve_pair(
 ) -> tuple[Any, float, int, float, bool]:
     """The whole of Algorithm 1 for graphs a (source) and b (target).
 
-    Returns gamma, the value, iterations, the last gap and whether it reached the tolerance; fills `terms`, and
-    `trace` with (objective, gap) before each iteration where it has room.
+    Returns gamma, the value, iterations, the last gap and whether it reached the tolerance; fills `terms` and `trace`,
+    the latter with (objective, gap) before each iteration, where they have room. The value is the sum of the terms,
+    or without them comes from Q(gamma), carried from step to step.
     """
     pair = load_pair(graphs, a, b, weights)  # 1
     n, m = pair.fixed.shape
@@ -220,7 +260,7 @@ def solve_pair(
     for i in range(n):  # 2
         for k in range(m):
             gamma[i, k] = pair.mu[i] * pair.nu[k]
-    quadratic_map(graphs, pair, weights, gamma, image)
+    start_image(graphs, pair, weights, image)
     divergence = logarithms(gamma, pair.log_prior, logs) if kl != 0.0 else 0.0
     objective = 0.0
     if len(trace):
@@ -251,7 +291,10 @@ def solve_pair(
         objective += change
         n_iter = iteration + 1
 
-    value = terms_at(graphs, pair, weights, gamma, divergence, terms)  # 9
+    if len(terms):  # 9
+        value = terms_at(graphs, pair, weights, gamma, divergence, terms)
+    else:
+        value = value_at(pair, weights, gamma, image, divergence)
     return gamma, value, n_iter, gap, converged
 
 
@@ -259,8 +302,7 @@ def solve_pair(
 def solve_chunk(graphs: Any, pairs: Any, weights: Any, options: Any, results: Any) -> None:
     """Many pairs, one after the other; results are values, n_iter, gaps, converged."""
     values, n_iter, gaps, converged = results
-    terms = np.empty(7)
-    trace = np.empty((0, 2))
+    terms, trace = np.empty(0), np.empty((0, 2))
     for p in range(len(pairs)):
         _, values[p], n_iter[p], gaps[p], converged[p] = solve_pair(
             graphs, pairs[p, 0], pairs[p, 1], weights, options, terms, trace

@@ -41,6 +41,8 @@ class Batch(NamedTuple):
     laplacian_nu: Any
     factor_mu: Any  # F (B, N, r)
     factor_nu: Any  # F (B, M, s)
+    images_mu: Any  # C w, L w and S w (B, 3, N)
+    images_nu: Any
 
     def take(self, chosen: Any) -> Batch:
         return Batch(*(None if part is None else part[chosen] for part in self))
@@ -81,6 +83,7 @@ def load_batch(
         structure_mu=source.maps[a, 0], structure_nu=target.maps[b, 0],
         laplacian_mu=source.maps[a, 1], laplacian_nu=target.maps[b, 1],
         factor_mu=source.factors[a], factor_nu=target.factors[b],
+        images_mu=source.vectors[a, 1:], images_nu=target.vectors[b, 1:],
     )  # fmt: skip
 
 
@@ -94,8 +97,24 @@ def target_image(batch: Batch, x: Any) -> Any:
     return batch.factor_mu.bmm(batch.laplacian_nu.bmm(x.transpose(1, 2).bmm(batch.factor_mu)).transpose(1, 2))
 
 
+def start_image(batch: Batch, weights: CostWeights, start: Any) -> Any:
+    """Step 2: Q(mu nu^T) (B, N, M), which is a sum of outer products."""
+    (carried_mu, rough_mu, smooth_mu), (carried_nu, rough_nu, smooth_nu) = (
+        images.unbind(dim=1) for images in (batch.images_mu, batch.images_nu)
+    )
+    out = (0.5 * weights.beta_local * weights.ridge) * start
+    for factor, left, right in (
+        (-weights.beta_global, carried_mu, carried_nu),
+        (weights.beta_local * weights.laplacian_source, rough_mu, smooth_nu),
+        (weights.beta_local * weights.laplacian_target, smooth_mu, rough_nu),
+    ):
+        if factor != 0.0:
+            out.addcmul_(left[:, :, None], right[:, None, :], value=factor)
+    return out
+
+
 def quadratic_map(batch: Batch, weights: CostWeights, x: Any) -> Any:
-    """Steps 2 and 6: Q(X), (B, N, M)."""
+    """Step 6: Q(X), (B, N, M)."""
     out = (0.5 * weights.beta_local * weights.ridge) * x
     if weights.beta_global != 0.0:
         out.baddbmm_(batch.structure_mu.bmm(x), batch.structure_nu, alpha=-weights.beta_global)
@@ -201,7 +220,7 @@ def solve_batch(
     kl = weights.beta_global * weights.degree_weight
     whole, count, device = batch, len(batch.mu), batch.mu.device
     point = Point.at(batch.mu[:, :, None] * batch.nu[:, None, :], kl)  # 2
-    image = quadratic_map(batch, weights, point.gamma)
+    image = start_image(batch, weights, point.gamma)
     objective = terms_at(batch, weights, point.gamma).sum(dim=1) if trace else None
     results = BatchResults(
         values=torch.empty(count, dtype=torch.float64, device=device),

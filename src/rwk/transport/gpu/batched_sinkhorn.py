@@ -70,6 +70,8 @@ def _scale_logarithms(rest: Any, start: Any, mu: Any, nu: Any, lam: float, round
         log_v = torch.where(real_v, log_nu - torch.logsumexp(logs + log_u[:, :, None], dim=1), nothing)
         log_u = torch.where(real_u, log_mu - torch.logsumexp(logs + log_v[:, None, :], dim=2), nothing)
     plan = (logs + log_u[:, :, None] + log_v[:, None, :]).exp_()
+    # logarithms of millions have few digits left behind the point, so rows are not exact here
+    plan.mul_((mu / plan.sum(dim=2).clamp_min(TINY[8])).clamp_max(1.0)[:, :, None])
     carried = plan.sum(dim=1)
     plan.mul_((nu / carried.clamp_min(TINY[8])).clamp_max(1.0)[:, None, :])
     return _add_missing(plan, mu - plan.sum(dim=2), nu - carried)
