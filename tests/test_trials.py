@@ -110,6 +110,18 @@ def test_the_table_compares_with_the_base(tmp_path: Path) -> None:
     assert page.index("## What moves the figures") < page.index("| hops=0 ")
 
 
+def test_rows_keep_the_order_of_the_trials(tmp_path: Path) -> None:
+    records = tmp_path / TRIALS
+    for dataset, changes in (("A", "bace"), ("B", "bcde")):
+        for change in changes:
+            words = BASE if change == "b" else change
+            score = 0.8 if change == "b" else 0.79999
+            append_trial(records, Trial(dataset, words, "@1", "x", 60, 3, (score, 0.8, 0.8)))
+    rows = [line.split("|")[1:-1] for line in trials_table(records).splitlines()[2:]]
+    assert [row[0].strip() for row in rows] == [BASE, "a", "c", "d", "e"]
+    assert rows[1][1].strip().startswith("+0.0 (")
+
+
 def test_a_later_trial_takes_the_place_of_an_earlier(tmp_path: Path) -> None:
     records = tmp_path / TRIALS
     for share in (0.5, 0.75):

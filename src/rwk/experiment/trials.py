@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
@@ -59,7 +59,7 @@ def trials_table(path: str | os.PathLike[str], datasets: Sequence[str] = ()) -> 
     """
     trials = read_trials(path)
     names = [name for name in dict.fromkeys(name for name, _ in trials) if not datasets or name in datasets]
-    changes = [change for change in dict.fromkeys(change for _, change in trials) if change != BASE]
+    changes = _merged([[change for of, change in trials if of == name and change != BASE] for name in names])
     based = [name for name in names if (name, BASE) in trials]
     if not based:
         return ""
@@ -70,6 +70,18 @@ def trials_table(path: str | os.PathLike[str], datasets: Sequence[str] = ()) -> 
     return markdown(["change", *based], rows)
 
 
+def _merged(lists: Iterable[Sequence[str]]) -> list[str]:
+    """Every word of some lists once: one that a list brings anew comes after the word before it there."""
+    merged: list[str] = []
+    for words in lists:
+        place = 0
+        for word in words:
+            if word not in merged:
+                merged.insert(place, word)
+            place = merged.index(word) + 1
+    return merged
+
+
 def _moved(base: Trial, changed: Trial | None) -> str:
     if changed is None or changed.folds != base.folds:
         return ""
@@ -77,5 +89,6 @@ def _moved(base: Trial, changed: Trial | None) -> str:
     test = corrected_t_test(
         changed.scores, base.scores, n_train=(1.0 - share) * base.n_graphs, n_test=share * base.n_graphs
     )
-    text = f"{100 * test.difference:+.1f} ({test.p_value:.2g})"
+    points = round(100 * test.difference, 1) + 0.0  # no -0.0
+    text = f"{points:+.1f} ({test.p_value:.2g})"
     return bold(text) if test.p_value < LIKELY else text
