@@ -64,8 +64,8 @@ CHANGED: Final[Mapping[str, str]] = {
     ),
     "continuous": (
         "**`structure` joined the continuous grid, for all its sets, after figures had been seen**: without it "
-        "PROTEINS fell behind RetGK. PROTEINS gained about a point by it; BZR_MD and COX2_MD lost nearly as much to one "
-        "more setting to choose among, the others no more than luck makes."
+        "PROTEINS fell behind RetGK. PROTEINS gained about a point by it; BZR_MD and COX2_MD lost nearly as much to "
+        "one more setting to choose among, the others no more than luck makes."
     ),
 }
 BASELINE_GRIDS: Final = (
