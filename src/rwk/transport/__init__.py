@@ -7,6 +7,7 @@
     cpu.py        the numbered steps of one pair, compiled, for large ones
       loading.py    step 1: the matrices of a pair
       costs.py      the costs among them
+      quadratic.py  steps 2 and 6: the quadratic part of H
       sinkhorn.py   step 4: the Sinkhorn direction, rounded to exact marginals
       reductions.py sums over arrays in a fixed order
       vectormath.py exp and log as polynomials

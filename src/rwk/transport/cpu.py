@@ -7,14 +7,7 @@
 
 One pair is solved with matrices of its own exact size, so a pair's arithmetic depends on the pair alone. Products
 go through BLAS, which reaches most of the machine's peak even at 16 x 16; everything else is loops over
-contiguous rows. The quadratic part of H is <Q(gamma), gamma> with one linear map
-
-    Q(X) = beta_local (lam_mu L_mu X S_nu + lam_nu S_mu X L_nu + rho/2 X) - beta_global C_mu X C_nu
-
-whose image of gamma is updated by the image of Delta. S = F F^T enters by its factor F, which is narrow, so L
-(sparse) only ever multiplies a narrow matrix from the left, and all of Q is one product of two stacked matrices:
-
-    Q(X) - rho' X = [ C_mu | L_mu X F_nu | F_mu ] [ X C_nu ; F_nu^T ; (L_nu X^T F_mu)^T ]      weights folded in
+contiguous rows. The quadratic part of H is <Q(gamma), gamma>, whose image of gamma is updated by that of Delta.
 """
 
 from __future__ import annotations
@@ -25,6 +18,7 @@ import numpy as np
 
 from rwk.transport.compiling import compiled, compiled_inside
 from rwk.transport.loading import Pair, load_pair
+from rwk.transport.quadratic import add_multiple, laplacian_times, narrowed, quadratic_map, start_image
 from rwk.transport.reductions import inner
 from rwk.transport.sinkhorn import sinkhorn_plan
 from rwk.transport.vectormath import log_of
@@ -35,93 +29,6 @@ HALVINGS: Final = 30
 LARGEST_STEP_WITH_KL: Final = 0.99
 LEAST_MASS_64: Final = 1e-300  # inside the logarithm
 LEAST_MASS_32: Final = 1e-37
-
-
-@compiled_inside
-def _laplacian_times(graphs: Any, first: int, narrow: Any, out: Any) -> None:
-    """out = L narrow, with the sparse rows of one graph's L."""
-    for i in range(narrow.shape[0]):
-        for c in range(narrow.shape[1]):
-            out[i, c] = 0
-        for p in range(graphs.laplacian_offsets[first + i], graphs.laplacian_offsets[first + i + 1]):
-            j, value = graphs.laplacian_columns[p], graphs.laplacian_values[p]
-            for c in range(narrow.shape[1]):
-                out[i, c] = fma(value, narrow[j, c], out[i, c])
-
-
-@compiled_inside
-def _narrow(x: Any, factor: Any) -> tuple[Any, Any]:
-    """The product x F, and room for L times it."""
-    n, r = x.shape[0], factor.shape[1]
-    product = np.empty((n, r), factor.dtype)
-    np.dot(x, factor, product)
-    return product, np.empty((n, r), factor.dtype)
-
-
-@compiled
-def quadratic_map(graphs: Any, pair: Pair, weights: Any, x: Any, out: Any) -> None:
-    """Step 6: out = Q(x)."""
-    n, m = x.shape
-    left, right = pair.left, pair.right
-    column = n if weights.beta_global != 0.0 else 0
-    if column:
-        np.dot(x, pair.structure_nu, right[:n])
-    if weights.beta_local * weights.laplacian_source != 0.0:
-        narrow, smooth = _narrow(x, pair.factor_nu)
-        _laplacian_times(graphs, pair.first_mu, narrow, smooth)
-        for i in range(n):
-            for c in range(smooth.shape[1]):
-                left[i, column + c] = smooth[i, c]
-        column += smooth.shape[1]
-    if weights.beta_local * weights.laplacian_target != 0.0:
-        narrow, smooth = _narrow(x.T, pair.factor_mu)
-        _laplacian_times(graphs, pair.first_nu, narrow, smooth)
-        for c in range(smooth.shape[1]):
-            for k in range(m):
-                right[column + c, k] = smooth[k, c]
-        column += smooth.shape[1]
-    ridge = 0.5 * weights.beta_local * weights.ridge
-    if column:
-        np.dot(left, right, out)
-    else:
-        out[:] = 0
-    add_multiple(out, ridge, x, out)
-
-
-@compiled_inside
-def start_image(graphs: Any, pair: Pair, weights: Any, out: Any) -> None:
-    """Step 2: out = Q(mu nu^T), which is a sum of outer products."""
-    n, m = out.shape
-    real = out.dtype.type
-    source = real(weights.beta_local * weights.laplacian_source)
-    target = real(weights.beta_local * weights.laplacian_target)
-    structure, ridge = real(-weights.beta_global), real(0.5 * weights.beta_local * weights.ridge)
-    carried_mu, carried_nu = np.zeros(n, out.dtype), np.zeros(m, out.dtype)  # C w
-    rough_mu, rough_nu = np.zeros((n, 1), out.dtype), np.zeros((m, 1), out.dtype)  # L w
-    smooth_mu, smooth_nu = np.zeros(n, out.dtype), np.zeros(m, out.dtype)  # S w
-    if weights.beta_global != 0.0:
-        np.dot(pair.structure_mu, pair.mu, carried_mu)
-        np.dot(pair.structure_nu, pair.nu, carried_nu)
-    if source != 0 or target != 0:
-        _laplacian_times(graphs, pair.first_mu, pair.mu.reshape((n, 1)), rough_mu)
-        _laplacian_times(graphs, pair.first_nu, pair.nu.reshape((m, 1)), rough_nu)
-        np.dot(pair.factor_mu, np.dot(pair.mu, pair.factor_mu), smooth_mu)
-        np.dot(pair.factor_nu, np.dot(pair.nu, pair.factor_nu), smooth_nu)
-    for i in range(n):
-        a, b = ridge * pair.mu[i], structure * carried_mu[i]
-        c, d = source * rough_mu[i, 0], target * smooth_mu[i]
-        for k in range(m):
-            whole = fma(b, carried_nu[k], a * pair.nu[k])
-            out[i, k] = fma(d, rough_nu[k, 0], fma(c, smooth_nu[k], whole))
-
-
-@compiled_inside
-def add_multiple(x: Any, factor: float, y: Any, out: Any) -> None:
-    """out = x + factor y."""
-    flat_x, flat_y, flat_out = x.ravel(), y.ravel(), out.ravel()
-    scale = flat_x.dtype.type(factor)
-    for p in range(len(flat_x)):
-        flat_out[p] = fma(scale, flat_y[p], flat_x[p])
 
 
 @compiled
@@ -207,12 +114,12 @@ def terms_at(graphs: Any, pair: Pair, weights: Any, gamma: Any, divergence: floa
         terms[1] = weights.beta_local * inner(masses, pair.neighbour)
         terms[4] = 0.5 * weights.beta_local * weights.ridge * inner(gamma, gamma)
     if weights.beta_local * weights.laplacian_source != 0.0:
-        narrow, smooth = _narrow(gamma, pair.factor_nu)  # tr(F^T gamma^T L gamma F) = <L narrow, narrow>
-        _laplacian_times(graphs, pair.first_mu, narrow, smooth)
+        narrow, smooth = narrowed(gamma, pair.factor_nu)  # tr(F^T gamma^T L gamma F) = <L narrow, narrow>
+        laplacian_times(graphs, pair.first_mu, narrow, smooth)
         terms[2] = weights.beta_local * weights.laplacian_source * inner(smooth, narrow)
     if weights.beta_local * weights.laplacian_target != 0.0:
-        narrow, smooth = _narrow(gamma.T, pair.factor_mu)
-        _laplacian_times(graphs, pair.first_nu, narrow, smooth)
+        narrow, smooth = narrowed(gamma.T, pair.factor_mu)
+        laplacian_times(graphs, pair.first_nu, narrow, smooth)
         terms[3] = weights.beta_local * weights.laplacian_target * inner(smooth, narrow)
     if weights.beta_global != 0.0:
         product = inner(np.dot(pair.structure_mu, gamma), np.dot(gamma, pair.structure_nu))

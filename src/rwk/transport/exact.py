@@ -23,6 +23,7 @@ from rwk.transport.problem import (
     ScgOptions,
     make_solution,
 )
+from rwk.transport.quadratic import quadratic_map
 from rwk.transport.reductions import inner
 
 
@@ -76,7 +77,7 @@ def run_pair(
         logs, trial, trial_logs = np.zeros(shape), np.empty(shape), np.zeros(shape)
         image, delta_image, g = np.empty(shape), np.empty(shape), np.empty(shape)
         terms = np.zeros(len(TERM_NAMES))
-        cpu.quadratic_map(measures, pair, weights, gamma, image)
+        quadratic_map(measures, pair, weights, gamma, image)
         divergence = cpu.logarithms(gamma, pair.log_prior, logs) if kl else 0.0
         objective = cpu.terms_at(measures, pair, weights, gamma, divergence, terms)
         history = np.full((options.max_iter if trace else 0, 2), np.nan)
@@ -91,7 +92,7 @@ def run_pair(
             if gap <= options.tol:
                 converged = True
                 break
-            cpu.quadratic_map(measures, pair, weights, delta, delta_image)  # 6
+            quadratic_map(measures, pair, weights, delta, delta_image)  # 6
             curvature = inner(delta, delta_image)
             alpha, change, divergence = cpu.line_search(  # 7
                 pair, kl, (gamma, logs, divergence), delta, slope, curvature, (trial, trial_logs)
@@ -113,7 +114,7 @@ def true_gap(measures: GraphMeasures, a: int, b: int, weights: CostWeights, coup
         pair = load_pair(measures, a, b, weights)
         gamma = np.ascontiguousarray(coupling, np.float64)
         image, logs, g = np.empty_like(gamma), np.zeros_like(gamma), np.empty_like(gamma)
-        cpu.quadratic_map(measures, pair, weights, gamma, image)
+        quadratic_map(measures, pair, weights, gamma, image)
         if kl:
             cpu.logarithms(gamma, pair.log_prior, logs)
         cpu.gradient(pair, kl, image, logs, g)
