@@ -356,6 +356,17 @@ def test_the_page_compares_and_ranks(tmp_path: Path) -> None:
     assert "(images/runtime.svg)" in options.page.read_text()
 
 
+def test_commands_name_the_repeats_that_were_run(tmp_path: Path) -> None:
+    """A set with fewer repeats than the others has a row of its own."""
+    for dataset, seeds in (("MUTAG", (0, 1)), ("PTC_MR", (0, 1)), ("COLLAB", (0,))):
+        for seed in seeds:
+            for score in repeat_of(dataset, "WL", [0.8, 0.7], seed=seed):
+                append_record(tmp_path / f"{dataset}-WL.jsonl", score)
+    page = results_page(tmp_path)
+    assert "`rwk reproduce discrete --datasets MUTAG,PTC_MR --methods WL --repeats 2`" in page
+    assert "`rwk reproduce discrete --datasets COLLAB --methods WL --repeats 1`" in page
+
+
 # the command without the command line's libraries
 
 _BLOCKED = """

@@ -200,10 +200,10 @@ def _commands(found: Found, kind: str, datasets: Iterable[str]) -> str:
     """The command of every row of figures."""
     rows = []
     for method in (*paper.HOPS, *paper.BASELINES, "RWK-repel", *paper.ABLATION):
-        here = [dataset for dataset in datasets if (dataset, method) in found]
-        if here:
-            repeats = max(found[dataset, method].n_repeats for dataset in here)
-            command = f"rwk reproduce {kind} --datasets {','.join(here)} --methods {method} --repeats {repeats}"
+        repeats = {dataset: found[dataset, method].n_repeats for dataset in datasets if (dataset, method) in found}
+        for count in sorted(set(repeats.values()), reverse=True):
+            here = ",".join(dataset for dataset in repeats if repeats[dataset] == count)
+            command = f"rwk reproduce {kind} --datasets {here} --methods {method} --repeats {count}"
             rows.append([method, f"`{command}`"])
     if not rows:
         return ""
