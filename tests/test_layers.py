@@ -18,7 +18,7 @@ HEAVY = ("numba", "sklearn", "scipy", "networkx", "torch", "ot", "matplotlib")
 LAYERS = (
     ("cards", "graphs", "transport"),
     ("canonical", "checks", "parameters"),
-    ("datasets", "features", "spectrum"),
+    ("datasets", "features", "files", "spectrum"),
     ("convert", "embedding", "structure", "measures", "scaling"),
     ("represent",),
     ("gram",),

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rwk import reproduce as module
 from rwk.experiment import paper, read_records
 from rwk.experiment.folds import stored_folds
 from rwk.experiment.grids import SETTINGS
@@ -194,7 +193,7 @@ def test_a_finished_run_solves_nothing(toy: Path, options: Options, monkeypatch:
     assert "RWK, ours [N]" in table
     assert "RWK, paper [S]" in table
     assert "| TOY     | 50.0     | 1 × 3 " in table
-    monkeypatch.setattr(module, "discrepancy_matrix", no_solver)
+    monkeypatch.setattr("rwk.matrices.discrepancy_matrix", no_solver)
     assert run("discrete", options, toy) == table
 
 

@@ -2,7 +2,8 @@
 
 A matrix is named by its dataset and by a fingerprint of everything its values depend on, so that settings, variants
 and grids that share one solve it once. It is kept, and always handed out, in single precision: figures do not depend
-on whether it came from the folder.
+on whether it came from the folder. While one is solved, its rows are kept beside its place: a run that was stopped goes
+on where it was.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +23,7 @@ from numpy.typing import NDArray
 
 from rwk.files import write_whole
 from rwk.gram import GramHealth, symmetric_discrepancy
+from rwk.gram.rows import KeptRows, set_digest
 from rwk.graphs import GraphSet
 from rwk.parameters import Parameters
 from rwk.represent import represent
@@ -28,6 +31,8 @@ from rwk.transport.chunks import Ticker
 from rwk.transport.problem import SOLVER_VERSION
 
 SingleMatrix = NDArray[np.float32]
+# title and number of pairs -> a context that yields the ticker
+Bar = Callable[[str, int], AbstractContextManager[Ticker | None]]
 
 # what a discrepancy does not depend on
 _RUNNING: Final = ("eta", "backend", "n_jobs", "variant")
@@ -72,15 +77,48 @@ def discrepancy_matrix(
     """
     place = None if folder is None else matrix_place(folder, graphs.name, parameters, form)
     if place is not None and place.exists():
-        return _read(place, len(graphs))
+        return _read(place, graphs)
+    kept = None if place is None else KeptRows.at(place.with_suffix(".rows"), graphs, parameters)
     start = time.perf_counter()
     measures, _ = represent(graphs, parameters)
-    matrix, health = symmetric_discrepancy(measures, parameters, tick=tick)
-    health = health._replace(seconds=time.perf_counter() - start)
+    represented = time.perf_counter() - start
+    matrix, health = symmetric_discrepancy(measures, parameters, tick=tick, kept=kept)
+    health = health._replace(seconds=represented + health.seconds)
     single = matrix.astype(np.float32)
-    if place is not None:
-        keep_matrix(place, single, health, described(parameters, form))
+    if place is not None and kept is not None:
+        keep_matrix(place, graphs, single, health, described(parameters, form))
+        kept.remove()
     return single, health
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixSolve:
+    """One matrix, when it is asked for: from its folder or solved, with a line on how that went."""
+
+    graphs: GraphSet
+    parameters: Parameters
+    form: str
+    folder: Path
+    title: str
+    say: Callable[[str], None]
+    bar: Bar | None = None
+
+    def __call__(self) -> SingleMatrix:
+        n_pairs = len(self.graphs) * (len(self.graphs) + 1) // 2
+        shown = self.bar(self.title, n_pairs) if self.bar else nullcontext()
+        with shown as tick:
+            matrix, health = discrepancy_matrix(
+                self.graphs, self.parameters, form=self.form, folder=self.folder, tick=tick
+            )
+        left = f"{health.n_not_converged:,} not converged"
+        self.say(f"{self.title}: {health.n_pairs:,} pairs solved in {health.seconds:.1f} s, {left}")
+        return matrix
+
+    def forget(self) -> None:
+        """Take the matrix out of its folder, and the folder if it is empty then."""
+        matrix_place(self.folder, self.graphs.name, self.parameters, self.form).unlink(missing_ok=True)
+        with suppress(OSError):
+            self.folder.rmdir()
 
 
 def matrix_place(folder: str | os.PathLike[str], name: str, parameters: Parameters, form: str = "") -> Path:
@@ -88,12 +126,16 @@ def matrix_place(folder: str | os.PathLike[str], name: str, parameters: Paramete
     return Path(folder) / f"{name.replace(os.sep, '_')}-{fingerprint(parameters, form)}.npz"
 
 
-def _read(place: Path, n: int) -> tuple[SingleMatrix, GramHealth]:
+def _read(place: Path, graphs: GraphSet) -> tuple[SingleMatrix, GramHealth]:
+    n = len(graphs)
     with np.load(place, allow_pickle=False) as kept:
         values, (n_pairs, n_not_converged, *rest) = kept["values"], kept["health"].tolist()
+        digest = str(kept["graphs"]) if "graphs" in kept.files else set_digest(graphs)
     health = GramHealth(int(n_pairs), int(n_not_converged), *rest)
     if len(values) != n * (n + 1) // 2:
         raise ValueError(f"{place} is not a matrix of {n} graphs; remove it, and it is made again")
+    if digest != set_digest(graphs):
+        raise ValueError(f"{place} is a matrix of other graphs of the same name; remove it, and it is made again")
     matrix = np.empty((n, n), np.float32)
     rows, columns = np.triu_indices(n)
     matrix[rows, columns] = values
@@ -101,13 +143,13 @@ def _read(place: Path, n: int) -> tuple[SingleMatrix, GramHealth]:
     return matrix, health
 
 
-def keep_matrix(place: Path, matrix: SingleMatrix, health: GramHealth, description: str) -> None:
-    """Write a symmetric matrix to its place, whole or not at all."""
-    upper = matrix[np.triu_indices(len(matrix))]
+def keep_matrix(place: Path, graphs: GraphSet, matrix: SingleMatrix, health: GramHealth, description: str) -> None:
+    """Write the symmetric matrix of some graphs to its place, whole or not at all."""
+    upper, digest = matrix[np.triu_indices(len(matrix))], set_digest(graphs)
 
     def write(beside: Path) -> None:
         with open(beside, "wb") as file:
-            np.savez(file, values=upper, health=np.array(health, np.float64), setting=description)
+            np.savez(file, values=upper, health=np.array(health, np.float64), setting=description, graphs=digest)
 
     write_whole(place, write)
 

@@ -15,7 +15,6 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Final
@@ -32,15 +31,11 @@ from rwk.experiment.trials import TRIALS, trials_table
 from rwk.files import write_whole
 from rwk.forms import grid_of, load_forms
 from rwk.graphs import GraphError, GraphSet
-from rwk.matrices import SingleMatrix, described, discrepancy_matrix
+from rwk.matrices import Bar, MatrixSolve, described
 from rwk.methods import METHODS, known_method, settings_of, time_method
 from rwk.parameters import Parameters
 from rwk.rivals import Place, baseline_names, is_network, score_or_note
-from rwk.transport.chunks import Ticker
 from rwk.trials import known_changes, run_trials
-
-# title and number of pairs -> a context that yields the ticker
-Bar = Callable[[str, int], AbstractContextManager[Ticker | None]]
 
 EVERYTHING: Final = (*paper.DISCRETE, *paper.CONTINUOUS, "PROTEINS_full")
 # name of the table -> its datasets, its methods, repeats unless others are asked for
@@ -53,6 +48,8 @@ TABLES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...], int]]] = {
     "runtime": (EVERYTHING, ("RWK", "WWL", "FGW"), 3),
     "tables": ((), (), 0),
 }
+# in the folder of records: matrices of runs that are not over, where no other place is given for them
+UNFINISHED: Final = "unfinished"
 # networks learn for minutes a fold
 NETWORK_REPEATS: Final = 3
 
@@ -61,10 +58,11 @@ NETWORK_REPEATS: Final = 3
 class Options:
     """Where things are, and how much is run.
 
-    `folder` keeps records and folds, `matrices` (if given) the discrepancy matrices, `data` holds the datasets
-    (else as `load_dataset`). Seeds are `first_seed`, `first_seed` + 1, ... `solve_only` fills `matrices` and stops
-    there, for a machine that solves while another runs the folds. `budget` is the time in seconds that a baseline is
-    given on a dataset; one that is not done by then gets a note in place of its figure.
+    `folder` keeps records and folds, `matrices` the discrepancy matrices (if not given, they are kept until their
+    folds are run), `data` holds the datasets (else as `load_dataset`). Seeds are `first_seed`, `first_seed` + 1, ...
+    `solve_only` fills `matrices` and stops there, for a machine that solves while another runs the folds. `budget` is
+    the time in seconds that a baseline is given on a dataset; one that is not done by then gets a note in place of its
+    figure.
     """
 
     folder: Path = Path("results")
@@ -152,12 +150,13 @@ def score_variant(
     graphs = next(iter(forms.values()))
     grid = options.grid or grid_of(graphs)
     base = Parameters(backend=options.backend, n_jobs=options.jobs)
+    kept_in = options.matrices or options.folder / UNFINISHED
     solves, about = {}, {}
     for form, seen in forms.items():
         for name, parameters in settings_of(method, grid, base).items():
             title = f"{form}: {name}" if form else name
             where = f"{graphs.name} {method} {title}"
-            solves[title] = _Solve(seen, parameters, form, options.matrices, where, say, bar)
+            solves[title] = MatrixSolve(seen, parameters, form, kept_in, where, say, bar)
             about[title] = described(parameters, form)
     if options.solve_only:
         for solve in solves.values():
@@ -176,32 +175,11 @@ def score_variant(
         backend=options.backend,
         progress=bar is not None,
     )
+    if options.matrices is None:
+        for solve in solves.values():
+            solve.forget()
     say(repr(experiment))
     return experiment
-
-
-@dataclass(frozen=True, slots=True)
-class _Solve:
-    """One matrix, when it is asked for."""
-
-    graphs: GraphSet
-    parameters: Parameters
-    form: str
-    folder: Path | None
-    title: str
-    say: Callable[[str], None]
-    bar: Bar | None
-
-    def __call__(self) -> SingleMatrix:
-        n_pairs = len(self.graphs) * (len(self.graphs) + 1) // 2
-        shown = self.bar(self.title, n_pairs) if self.bar else nullcontext()
-        with shown as tick:
-            matrix, health = discrepancy_matrix(
-                self.graphs, self.parameters, form=self.form, folder=self.folder, tick=tick
-            )
-        left = f"{health.n_not_converged:,} not converged"
-        self.say(f"{self.title}: {health.n_pairs:,} pairs solved in {health.seconds:.1f} s, {left}")
-        return matrix
 
 
 def _try(datasets: Sequence[str], changes: Sequence[str], options: Options, say: Callable[[str], None]) -> str:

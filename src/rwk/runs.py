@@ -1,7 +1,7 @@
 """One run: graphs, a few settings, a matrix for each, an honest accuracy, and a folder that says how it came about.
 
 A run's folder holds `run.json` (what was done and what came out), `records.jsonl` (one line a fold) and
-`gram.npz` (the matrix of the first setting). A run that was stopped goes on where it was.
+`gram.npz` (the matrix of the first setting). A run that was stopped goes on where it was, also within a matrix.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +24,15 @@ from rwk.datasets import dataset_statistics
 from rwk.experiment import Experiment, Folds, Grid, nested_cv
 from rwk.files import save_gram, write_json
 from rwk.gram import GramHealth, symmetric_discrepancy
+from rwk.gram.rows import KeptRows
 from rwk.graphs import GraphError, GraphSet
+from rwk.matrices import Bar, fingerprint
 from rwk.parameters import Parameters
 from rwk.represent import represent
-from rwk.transport.chunks import Ticker
 from rwk.transport.problem import SOLVER_VERSION
 
-# title and number of pairs -> a context that yields the ticker
-Bar = Callable[[str, int], AbstractContextManager[Ticker]]
+# in the folder of a run, until it is over
+UNFINISHED: Final = "unfinished"
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ def classify(
         raise GraphError(f"{graphs.name} has no class labels; give targets= or a set that has them")
     folder = Path(folder)
     first = next(iter(settings.values()))
-    matrices, healths = discrepancies(graphs, settings, bar)
+    kept = {name: KeptRows.at(folder / UNFINISHED / fingerprint(made), graphs, made) for name, made in settings.items()}
+    matrices, healths = discrepancies(graphs, settings, bar, kept)
     experiment = nested_cv(
         matrices,
         graphs.targets,
@@ -92,22 +94,27 @@ def classify(
     run = Run(experiment, total, matrices, folder)
     save_gram(folder / "gram.npz", next(iter(matrices.values())), first, targets=graphs.targets, name=graphs.name)
     write_json(folder / "run.json", record_of(run, graphs, settings, grid))
+    for rows in kept.values():
+        rows.remove()
+    with suppress(OSError):
+        (folder / UNFINISHED).rmdir()
     return run
 
 
 def discrepancies(
-    graphs: GraphSet, settings: Mapping[str, Parameters], bar: Bar | None = None
+    graphs: GraphSet,
+    settings: Mapping[str, Parameters],
+    bar: Bar | None = None,
+    kept: Mapping[str, KeptRows] | None = None,
 ) -> tuple[dict[str, NDArray[np.float64]], dict[str, GramHealth]]:
-    """One symmetric discrepancy matrix a setting."""
+    """One symmetric discrepancy matrix a setting; rows are kept as they are solved where a setting has a place."""
     matrices, healths = {}, {}
     n_pairs = len(graphs) * (len(graphs) + 1) // 2
     for name, parameters in settings.items():
         measures, _ = represent(graphs, parameters)
-        if bar is None:
-            matrices[name], healths[name] = symmetric_discrepancy(measures, parameters)
-        else:
-            with bar(name, n_pairs) as tick:
-                matrices[name], healths[name] = symmetric_discrepancy(measures, parameters, tick=tick)
+        with bar(name, n_pairs) if bar else nullcontext() as tick:
+            rows = kept[name] if kept else None
+            matrices[name], healths[name] = symmetric_discrepancy(measures, parameters, tick=tick, kept=rows)
     return matrices, healths
 
 

@@ -150,7 +150,7 @@ def whole_gram(name: str, *, check_pairs: int = 1000, matrices: Path | None = No
     solved = float(np.median(solves))
     if matrices is not None:
         place = matrix_place(matrices, name, parameters)
-        keep_matrix(place, matrix.astype(np.float32), health, described(parameters))
+        keep_matrix(place, graphs, matrix.astype(np.float32), health, described(parameters))
     _console.print(f"{name}: represented in {represented:.1f} s, solved in {solved:.1f} s", highlight=False)
     record = {
         "dataset": name,

@@ -55,6 +55,7 @@ def gram(
 def _in_memory(data: str, parameters: Parameters, output: Path) -> None:
     from rwk.files import check_matrix_file, save_gram
     from rwk.gram import symmetric_discrepancy
+    from rwk.gram.rows import KeptRows
     from rwk.represent import represent
 
     check_matrix_file(output)
@@ -62,13 +63,19 @@ def _in_memory(data: str, parameters: Parameters, output: Path) -> None:
     n_pairs = len(graphs) * (len(graphs) + 1) // 2
     measures, _ = represent(graphs, parameters)
     say_cost(measures, parameters, n_pairs)
+    kept = KeptRows.at(output.with_suffix(".rows"), graphs, parameters)
     try:
         with progress_bar("Gram matrix", n_pairs) as tick:
-            matrix, health = symmetric_discrepancy(measures, parameters, tick=tick)
+            matrix, health = symmetric_discrepancy(measures, parameters, tick=tick, kept=kept)
     except KeyboardInterrupt:
-        errors.print("stopped, and nothing was kept; with --store DIR a stopped run goes on where it was")
+        errors.print(
+            f"stopped; rows that were solved are kept in {kept.folder}, and the same command goes on with the others"
+            if kept.folder.exists()
+            else "stopped before the first rows were solved; the same command begins again"
+        )
         raise typer.Exit(130) from None
     save_gram(output, matrix, parameters, targets=graphs.targets, name=graphs.name)
+    kept.remove()
     console.print(
         f"{output}: {len(graphs)} graphs, {health.n_pairs:,} pairs in {duration(health.seconds)} "
         f"({health.pairs_per_second:,.0f} a second), {health.n_not_converged:,} not converged",

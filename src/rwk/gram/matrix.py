@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rwk.gram.health import GramHealth
+from rwk.gram.rows import KeptRows
+from rwk.gram.tiles import triangle_costs
 from rwk.parameters import Parameters
 from rwk.transport.pairs import Ticker, backend_name, content_ranks, in_precision, joined, solve_pairs
 from rwk.transport.problem import GraphMeasures, PairResults
@@ -19,68 +22,59 @@ Matrix = NDArray[np.float64]
 BYTES_PER_PAIR = 16
 BYTES_PER_PAIR_IN_WORK = 110
 PAIRS_PER_BLOCK = {"cpu": 1_000_000, "exact": 1_000_000, "gpu": 8_000_000}  # a device wants many pairs of one size
-
-
-class GramHealth(NamedTuple):
-    """How the solving of many pairs went."""
-
-    n_pairs: int
-    n_not_converged: int
-    mean_iterations: float
-    seconds: float
-
-    @property
-    def pairs_per_second(self) -> float:
-        return self.n_pairs / self.seconds if self.seconds > 0 else float("inf")
-
-    @classmethod
-    def of(cls, parts: Sequence[GramHealth]) -> GramHealth:
-        """The health of parts together."""
-        n_pairs = sum(part.n_pairs for part in parts)
-        iterations = sum(part.mean_iterations * part.n_pairs for part in parts)
-        return cls(
-            n_pairs,
-            sum(part.n_not_converged for part in parts),
-            iterations / n_pairs if n_pairs else 0.0,
-            sum(part.seconds for part in parts),
-        )
+COST_PER_KEPT_BLOCK = {"cpu": 2e11, "exact": 2e10, "gpu": 3e12}  # about a minute: no more is lost with a stopped run
 
 
 def symmetric_discrepancy(
-    measures: GraphMeasures, parameters: Parameters, *, tick: Ticker | None = None
+    measures: GraphMeasures, parameters: Parameters, *, tick: Ticker | None = None, kept: KeptRows | None = None
 ) -> tuple[Matrix, GramHealth]:
-    """D of all pairs of one set, exactly symmetric; debiased if the parameters say so."""
-    n = measures.n_graphs
+    """D of all pairs of one set, exactly symmetric; debiased if the parameters say so.
+
+    Where `kept` has a place for them, rows are kept there as they are solved, and those that are there are not solved.
+    """
+    n, backend = measures.n_graphs, _backend(parameters)
     matrix = np.empty((n, n))
     healths = []
     ranks = content_ranks(measures)  # every way to a pair must orient it alike, in either precision
     measures = in_precision(measures, parameters.precision)
-    for rows, columns in triangle_blocks(n, PAIRS_PER_BLOCK[_backend(parameters)]):
-        results, seconds = _solve(measures, np.stack([rows, columns], axis=1), parameters, tick, ranks)
-        matrix[rows, columns] = results.values
-        matrix[columns, rows] = results.values
-        healths.append(_health(results, seconds))
+    most = COST_PER_KEPT_BLOCK[backend] if kept else np.inf
+    for rows, columns in triangle_blocks(n, PAIRS_PER_BLOCK[backend], triangle_costs(measures.sizes), most):
+        title = f"{backend}-{rows[0]:06d}-{rows[-1]:06d}"
+        found = kept.read(title, len(rows)) if kept else None
+        if found is None:
+            results, seconds = _solve(measures, np.stack([rows, columns], axis=1), parameters, tick, ranks)
+            found = results.values, _health(results, seconds)
+            if kept:
+                kept.write(title, *found)
+        elif tick:
+            tick(len(rows))
+        matrix[rows, columns] = matrix[columns, rows] = found[0]
+        healths.append(found[1])
     if parameters.debias:
         own = 0.5 * np.diag(matrix)
         matrix -= own[:, None] + own[None, :]
     return matrix, GramHealth.of(healths)
 
 
-def triangle_blocks(n: int, size: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def triangle_blocks(
+    n: int, size: int, costs: NDArray[np.float64] | None = None, most: float = np.inf
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """The upper triangle as blocks of whole rows of about `size` pairs: a long list is never in memory at once.
+
+    Where rows have `costs`, those of a block are `most` together, or it is a single row.
 
     >>> [len(rows) for rows, _ in triangle_blocks(4, size=5)]
     [4, 5, 1]
     """
+    lengths = n - np.arange(n)
+    pairs = np.concatenate([[0], np.cumsum(lengths)])
+    work = np.concatenate([[0.0], np.cumsum(np.zeros(n) if costs is None else costs)])
     first = 0
     while first < n:
-        last = first + 1
-        pairs = n - first
-        while last < n and pairs + n - last <= size:
-            pairs += n - last
-            last += 1
-        lengths = n - np.arange(first, last)
-        rows = np.repeat(np.arange(first, last), lengths)
+        fitting = np.searchsorted(pairs, pairs[first] + size, side="right")
+        affordable = np.searchsorted(work, work[first] + most, side="right")
+        last = max(first + 1, int(min(fitting, affordable)) - 1)
+        rows = np.repeat(np.arange(first, last), lengths[first:last])
         yield rows, np.concatenate([np.arange(row, n) for row in range(first, last)])
         first = last
 

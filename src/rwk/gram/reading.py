@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rwk.cards import gram_card
 from rwk.gram.budget import spell
 from rwk.gram.errors import GramError, told
-from rwk.gram.matrix import GramHealth
+from rwk.gram.health import GramHealth
 from rwk.gram.tiles import Tiling
 from rwk.graphs import FloatArray, IntArray
 from rwk.parameters import Parameters

@@ -109,6 +109,17 @@ def pair_cost(n: FloatArray, m: FloatArray) -> FloatArray:
     return np.asarray(n * m * (n + m + FEATURE_WIDTH))
 
 
+def triangle_costs(sizes: IntArray) -> FloatArray:
+    """Cost of each row of the upper triangle, from the diagonal on.
+
+    >>> triangle_costs(np.array([1, 2])).tolist() == [66 + 134, 4 * 68]
+    True
+    """
+    n = sizes.astype(np.float64)
+    rest, squares = np.cumsum(n[::-1])[::-1], np.cumsum((n * n)[::-1])[::-1]
+    return np.asarray(n * ((n + FEATURE_WIDTH) * rest + squares))
+
+
 def tile_weight(sizes: IntArray) -> float:
     """Total f of a block such that about `TILES_WANTED` tiles arise, none far too small or large."""
     total = 0.5 * float(_root_cost(sizes).sum()) ** 2

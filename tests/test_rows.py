@@ -1,0 +1,255 @@
+"""Runs that are stopped within a matrix, and go on with the rows that are missing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gram_graphs import QUICK, random_graphs, write_tu
+from rwk.experiment import Grid, make_folds
+from rwk.files import OutputError
+from rwk.gram import matrix, symmetric_discrepancy
+from rwk.gram.matrix import triangle_blocks
+from rwk.gram.rows import KeptRows
+from rwk.gram.tiles import pair_cost, triangle_costs
+from rwk.matrices import discrepancy_matrix, matrix_place
+from rwk.parameters import Parameters
+from rwk.represent import represent
+from rwk.reproduce import Options, reproduce
+from rwk.runs import classify
+from rwk.transport.chunks import Ticker
+
+GRAPHS = random_graphs(30)
+PARAMETERS = Parameters.of(QUICK)
+N_PAIRS = 30 * 31 // 2
+
+
+class Stopped(Exception):
+    """As Ctrl-C, at a pair that is known."""
+
+
+@pytest.fixture(autouse=True)
+def _many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of few rows, as if graphs were large."""
+    monkeypatch.setitem(matrix.COST_PER_KEPT_BLOCK, "cpu", 4e5)
+
+
+def stop_after(n_pairs: int) -> Ticker:
+    done = 0
+
+    def tick(pairs: int) -> None:
+        nonlocal done
+        done += pairs
+        if done > n_pairs:
+            raise Stopped
+
+    return tick
+
+
+def solved_pairs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Counts the pairs that reach the solver from now on."""
+    counts: list[int] = []
+    original = matrix._solve
+
+    def counted(measures, pairs, *more):  # type: ignore[no-untyped-def]
+        counts.append(len(pairs))
+        return original(measures, pairs, *more)
+
+    monkeypatch.setattr(matrix, "_solve", counted)
+    return counts
+
+
+def files_in(folder: Path) -> list[Path]:
+    return sorted(place for place in folder.rglob("*") if place.is_file())
+
+
+# blocks of rows
+
+
+def test_costs_of_rows_are_those_of_their_pairs() -> None:
+    sizes = np.array([3, 9, 1, 40, 7])
+    cost = pair_cost(sizes[:, None].astype(float), sizes[None, :].astype(float))
+    assert triangle_costs(sizes) == pytest.approx(np.triu(cost).sum(axis=1))
+
+
+@pytest.mark.parametrize("most", [np.inf, 2e5, 1.0])
+def test_blocks_hold_every_pair_once_and_cost_no_more(most: float) -> None:
+    costs = triangle_costs(np.array([3, 9, 1, 40, 7, 7]))
+    seen = np.zeros((6, 6), int)
+    for rows, columns in triangle_blocks(6, 12, costs, most):
+        seen[rows, columns] += 1
+        own = np.unique(rows)
+        assert len(own) == 1 or (costs[own].sum() <= most and len(rows) <= 12)
+    assert (seen == np.triu(np.ones((6, 6), int))).all()
+
+
+# a matrix
+
+
+def test_a_stopped_matrix_goes_on_to_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measures, _ = represent(GRAPHS, PARAMETERS)
+    whole, health = symmetric_discrepancy(measures, PARAMETERS)
+    kept = KeptRows.at(tmp_path / "rows", GRAPHS, PARAMETERS)
+    with pytest.raises(Stopped):
+        symmetric_discrepancy(measures, PARAMETERS, tick=stop_after(300), kept=kept)
+    before = files_in(tmp_path)
+    assert len(before) > 1
+    counts, told = solved_pairs(monkeypatch), []
+    again, resumed = symmetric_discrepancy(measures, PARAMETERS, tick=told.append, kept=kept)
+    assert (again == whole).all()
+    assert sum(told) == N_PAIRS
+    assert 0 < sum(counts) < N_PAIRS - 100
+    assert resumed[:3] == health[:3]
+    counts.clear()
+    symmetric_discrepancy(measures, PARAMETERS, kept=kept)
+    assert counts == []
+
+
+def test_debiasing_is_not_kept(tmp_path: Path) -> None:
+    """Rows are of the values as solved: the same ones serve both."""
+    measures, _ = represent(GRAPHS, PARAMETERS)
+    debiased = replace(PARAMETERS, debias=True)
+    symmetric_discrepancy(measures, PARAMETERS, kept=KeptRows.at(tmp_path, GRAPHS, PARAMETERS))
+    found, _ = symmetric_discrepancy(measures, debiased, kept=KeptRows.at(tmp_path, GRAPHS, debiased))
+    assert (found == symmetric_discrepancy(measures, debiased)[0]).all()
+
+
+@pytest.mark.parametrize("harm", ["cut", "empty", "text", "other graphs", "other parameters"])
+def test_rows_of_no_use_are_solved_again(harm: str, tmp_path: Path) -> None:
+    graphs, parameters = GRAPHS, PARAMETERS
+    measures, _ = represent(graphs, parameters)
+    symmetric_discrepancy(measures, parameters, kept=KeptRows.at(tmp_path, graphs, parameters))
+    for place in files_in(tmp_path):
+        content = place.read_bytes()
+        place.write_bytes({"cut": content[:-40], "empty": b"", "text": b"no archive"}.get(harm, content))
+    if harm == "other graphs":
+        graphs = random_graphs(30, seed=1)
+        measures, _ = represent(graphs, parameters)
+    if harm == "other parameters":
+        parameters = replace(parameters, ridge=0.7)
+    found, _ = symmetric_discrepancy(measures, parameters, kept=KeptRows.at(tmp_path, graphs, parameters))
+    assert (found == symmetric_discrepancy(measures, parameters)[0]).all()
+
+
+def test_removing_takes_nothing_else(tmp_path: Path) -> None:
+    kept = KeptRows.at(tmp_path / "mine", GRAPHS, PARAMETERS)
+    kept.remove()  # nothing is there yet
+    symmetric_discrepancy(represent(GRAPHS, PARAMETERS)[0], PARAMETERS, kept=kept)
+    other = kept.folder / "notes.txt"
+    other.write_text("mine")
+    kept.remove()
+    assert files_in(tmp_path) == [other]
+    other.unlink()
+    kept.remove()
+    assert not kept.folder.exists()
+
+
+def test_a_place_that_is_a_file_is_said(tmp_path: Path) -> None:
+    (tmp_path / "rows").write_text("")
+    kept = KeptRows.at(tmp_path / "rows", GRAPHS, PARAMETERS)
+    with pytest.raises(OutputError, match="can't be made a folder"):
+        symmetric_discrepancy(represent(GRAPHS, PARAMETERS)[0], PARAMETERS, kept=kept)
+
+
+# what is built on matrices
+
+
+def test_a_kept_matrix_leaves_no_rows(tmp_path: Path) -> None:
+    with pytest.raises(Stopped):
+        discrepancy_matrix(GRAPHS, PARAMETERS, folder=tmp_path, tick=stop_after(300))
+    assert files_in(tmp_path)
+    found, health = discrepancy_matrix(GRAPHS, PARAMETERS, folder=tmp_path)
+    assert (found == discrepancy_matrix(GRAPHS, PARAMETERS)[0]).all()
+    assert health.n_pairs == N_PAIRS
+    assert list(tmp_path.iterdir()) == [matrix_place(tmp_path, GRAPHS.name, PARAMETERS)]
+
+
+def test_a_matrix_of_other_graphs_is_refused(tmp_path: Path) -> None:
+    discrepancy_matrix(GRAPHS, PARAMETERS, folder=tmp_path)
+    with pytest.raises(ValueError, match="other graphs of the same name; remove it"):
+        discrepancy_matrix(random_graphs(30, seed=1), PARAMETERS, folder=tmp_path)
+
+
+@contextmanager
+def stopping_bar(title: str, n_pairs: int) -> Iterator[Ticker]:
+    yield stop_after(n_pairs // 2)
+
+
+def test_a_stopped_run_keeps_its_rows_and_takes_them_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {"a": PARAMETERS, "b": replace(PARAMETERS, ridge=0.7)}
+    folds = make_folds(GRAPHS.targets, n_splits=3, n_repeats=1)
+    grid = Grid(eta=(1.0,), C=(1.0,))
+    with pytest.raises(Stopped):
+        classify(GRAPHS, settings, tmp_path / "run", folds=folds, grid=grid, bar=stopping_bar)
+    assert files_in(tmp_path / "run" / "unfinished")
+    counts = solved_pairs(monkeypatch)
+    run = classify(GRAPHS, settings, tmp_path / "run", folds=folds, grid=grid)
+    assert sum(counts) < 2 * N_PAIRS - 100
+    assert sorted(place.name for place in files_in(tmp_path / "run")) == ["gram.npz", "records.jsonl", "run.json"]
+    assert not (tmp_path / "run" / "unfinished").exists()
+    other = classify(GRAPHS, settings, tmp_path / "other", folds=folds, grid=grid)
+    assert run.experiment.mean == other.experiment.mean
+
+
+def test_reproduce_goes_on_within_a_matrix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a folder of matrices they are kept until the folds are run."""
+    monkeypatch.setenv("RWK_CACHE", str(tmp_path / "cache"))
+    data = write_tu(tmp_path / "TOY", GRAPHS)
+    options = Options(folder=tmp_path / "results", repeats=1, splits=3, grid="quick", jobs=1, backend="cpu")
+    arguments = {"datasets": [str(data)], "methods": ["RWK"], "say": lambda line: None}
+    with pytest.raises(Stopped):
+        reproduce("discrete", options, bar=stopping_bar, **arguments)
+    assert files_in(options.folder / "unfinished")
+    counts = solved_pairs(monkeypatch)
+    reproduce("discrete", options, **arguments)
+    assert 0 < sum(counts) < N_PAIRS - 100
+    assert not (options.folder / "unfinished").exists()
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_the_gram_command_goes_on(how: signal.Signals, tmp_path: Path) -> None:
+    data, place = write_tu(tmp_path / "TOY", GRAPHS), tmp_path / "gram.npz"
+    options = ["--backend", "cpu", "--max-iter", "2", "--sinkhorn-iter", "5", "--n-jobs", "1"]
+    command = [sys.executable, "-m", "rwk", "gram", str(data), "-o", str(place), *options]
+    program = (
+        "import signal, sys, time\n"
+        "import rwk.gram.rows as rows\n"
+        "from rwk.gram import matrix\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "matrix.COST_PER_KEPT_BLOCK['cpu'] = 4e5\n"
+        "write = rows.KeptRows.write\n"
+        "def slow(self, *given):\n"
+        "    write(self, *given)\n"
+        "    print('kept', flush=True)\n"
+        "    time.sleep(60)\n"  # until it is stopped
+        "rows.KeptRows.write = slow\n"
+        "from rwk.cli.app import main\n"
+        f"sys.argv = ['rwk', *{command[3:]!r}]\n"
+        "main()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+    ) as child:
+        assert child.stdout is not None
+        assert any("kept" in line for line in child.stdout)
+        child.send_signal(how)
+        _, said = child.communicate(timeout=60)
+    assert not place.exists()
+    assert files_in(tmp_path / "gram.rows")
+    if how == signal.SIGINT:
+        assert child.returncode == 130
+        assert "the same command goes on" in " ".join(said.split())
+    subprocess.run(command, check=True, capture_output=True)
+    with np.load(place) as found:
+        whole, _ = symmetric_discrepancy(represent(GRAPHS, PARAMETERS)[0], PARAMETERS)
+        assert (found["discrepancy"] == whole).all()
+    assert not (tmp_path / "gram.rows").exists()
