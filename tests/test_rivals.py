@@ -18,13 +18,14 @@ from rwk.baselines.base import NotApplicable
 from rwk.datasets import load_dataset
 from rwk.deadline import done_within
 from rwk.experiment import make_folds, paper, read_records
-from rwk.experiment.comparisons import ahead, differences, ranks_of, ranks_table
+from rwk.experiment.comparisons import ahead, differences, ranked_scores, ranks_table
 from rwk.experiment.folds import stored_folds
 from rwk.experiment.grids import COSTS
 from rwk.experiment.notes import NOTES, Note, append_note, read_notes
 from rwk.experiment.records import append_record
 from rwk.experiment.results import by_method
 from rwk.experiment.search import Grid, Matrices, Task, fit_choice, search
+from rwk.experiment.statistics import average_ranks
 from rwk.experiment.tables import Experiment, markdown_table
 from rwk.graphs import GraphSet
 from rwk.machines import encode_classes
@@ -294,16 +295,20 @@ def test_ranks_are_of_finished_runs_that_all_datasets_have() -> None:
     found["D", "RWK"] = scores_of("D", "RWK", LOW)  # too few methods
     found["A", "GHK"] = scores_of("A", "GHK", HIGH)  # too few datasets
     found["A", "PK"] = scores_of("A", "PK", [1.0, 1.0], n_splits=4)  # not finished
-    ranks = ranks_of(found, ["A", "B", "C", "D"], ["RWK", "WL", "PK", "GHK"])
-    assert ranks is not None
+    table = ranked_scores(found, ["A", "B", "C", "D"], ["RWK", "WL", "PK", "GHK"])
+    ranks = average_ranks(table)
     assert ranks.methods == ("RWK", "WL")
     assert ranks.n_datasets == 3
     assert ranks.ranks.round(2).tolist() == [1.33, 1.67]
-    shown = ranks_table(found, ["A", "B", "C", "D"], ["RWK", "WL", "PK", "GHK"])
+    shown = ranks_table(table)
     assert "| RWK    | 1.33         |" in shown
     assert "over 3 datasets (A, B, C)" in shown
-    assert ranks_table(found, ["D"], ["RWK"]) == ""
-    assert ranks_of(found, ["D"], ["RWK"]) is None
+    assert ranked_scores(found, ["D"], ["RWK"]) == {}
+    assert ranks_table({}) == ""
+    assert ranked_scores(found, ["A", "B", "C"], ["RWK", "WL", "PK"], least_share=1.0) == {
+        name: {"RWK": found[name, "RWK"].mean, "WL": found[name, "WL"].mean, "PK": found[name, "PK"].mean}
+        for name in ("B", "C")
+    }
 
 
 # records

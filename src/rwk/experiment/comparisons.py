@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from rwk.experiment.statistics import (
-    AverageRanks,
     PairedTest,
     average_ranks,
     compare_methods,
@@ -44,30 +43,25 @@ def ahead(found: Found, dataset: str, method: str, reference: str = "RWK") -> bo
     return test is not None and test.difference < 0
 
 
-def ranked_scores(found: Found, datasets: Sequence[str], methods: Sequence[str]) -> dict[str, dict[str, float]]:
+def ranked_scores(
+    found: Found, datasets: Sequence[str], methods: Sequence[str], least_share: float = 0.5
+) -> dict[str, dict[str, float]]:
     """Means by dataset and method, of the methods that every dataset has; empty where less than two of either are left.
 
-    Datasets with less than half as many methods as the fullest are left out, and runs that are not finished.
+    Datasets with less than this share of the methods of the fullest are left out, and runs that are not finished.
     """
     rows: dict[str, dict[str, float]] = {}
     for dataset in datasets:
         groups = [found[dataset, method] for method in methods if (dataset, method) in found]
         rows[dataset] = {group.method: group.mean for group in groups if not group.n_missing}
     most = max((len(row) for row in rows.values()), default=0)
-    table = complete_part({dataset: row for dataset, row in rows.items() if row and 2 * len(row) >= most})
+    table = complete_part({dataset: row for dataset, row in rows.items() if row and len(row) >= least_share * most})
     enough = len(table) > 1 and len(next(iter(table.values()))) > 1
     return table if enough else {}
 
 
-def ranks_of(found: Found, datasets: Sequence[str], methods: Sequence[str]) -> AverageRanks | None:
-    """Average ranks of `ranked_scores`, if there are any."""
-    table = ranked_scores(found, datasets, methods)
-    return average_ranks(table) if table else None
-
-
-def ranks_table(found: Found, datasets: Sequence[str], methods: Sequence[str]) -> str:
-    """Average ranks from the best on, and in words what can be told from them; empty where there are none."""
-    table = ranked_scores(found, datasets, methods)
+def ranks_table(table: Mapping[str, Mapping[str, float]]) -> str:
+    """Average ranks of `ranked_scores` from the best on, and in words what can be told from them; empty without any."""
     if not table:
         return ""
     ranks = average_ranks(table)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rwk.experiment import paper
-from rwk.experiment.comparisons import Found, differences, ranks_of, ranks_table
+from rwk.experiment.comparisons import Found, differences, ranked_scores, ranks_table
 from rwk.experiment.grids import SETTINGS
 from rwk.experiment.notes import NOTES, read_notes
 from rwk.experiment.results import (
@@ -22,7 +22,7 @@ from rwk.experiment.results import (
     side_by_side,
 )
 from rwk.experiment.runtimes import RUNTIMES, runtime_table
-from rwk.experiment.statistics import AverageRanks
+from rwk.experiment.statistics import AverageRanks, average_ranks
 from rwk.experiment.tables import Experiment, markdown
 from rwk.experiment.trials import TRIALS, trials_table
 from rwk.matrices import described
@@ -33,8 +33,12 @@ KINDS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "discrete": ("Graphs with discrete attributes", paper.DISCRETE),
     "continuous": ("Graphs with continuous attributes", paper.CONTINUOUS),
 }
-# ranks are averaged over the sets of each table, and over all
-RANKED_SETS: Final = {kind: sets for kind, (_, sets) in KINDS.items()} | {"all": paper.DISCRETE + paper.CONTINUOUS}
+# ranks are averaged over the sets of each table and over all that have half the methods, and over those that have all
+RANKED_SETS: Final[Mapping[str, tuple[tuple[str, ...], float]]] = {
+    **{kind: (sets, 0.5) for kind, (_, sets) in KINDS.items()},
+    "all": (paper.DISCRETE + paper.CONTINUOUS, 0.5),
+    "complete": (paper.DISCRETE + paper.CONTINUOUS, 1.0),
+}
 # name -> where the picture is, beside the page
 PICTURES: Final[Mapping[str, str]] = {name: f"images/ranks-{name}.svg" for name in RANKED_SETS} | {
     "runtime": "images/runtime.svg"
@@ -112,8 +116,9 @@ def results_page(folder: str | os.PathLike[str]) -> str:
             parts += ["### What the training folds chose", chosen_settings(found, datasets, "RWK")]
             parts += [_settings(found, datasets)]
         parts += [_commands(found, kind, datasets)]
-    together = _ranks(found, "all")
+    together, complete = _ranks(found, "all"), _ranks(found, "complete")
     parts += ["## All datasets together", *together] if together else []
+    parts += [_COMPLETE, *complete] if complete else []
     tried = trials_table(Path(folder) / TRIALS)
     parts += ["## What moves the figures", _command("trials"), TRIED, tried] if tried else []
     timed = runtime_table(Path(folder) / RUNTIMES)
@@ -133,7 +138,8 @@ def table_of(what: str, folder: Path, datasets: Sequence[str], methods: Sequence
         parts = [by_method(found, datasets, methods, notes)]
         here = [found[dataset, name] for dataset in datasets for name in ("RWK", *methods) if (dataset, name) in found]
         parts += [differences(here, methods=[name for name in methods if name in paper.BASELINES])]
-        parts += [ranks_table(found, datasets, [name for name in RANKED if name in ("RWK", *methods)])]
+        ranked = ranked_scores(found, datasets, [name for name in RANKED if name in ("RWK", *methods)])
+        parts += [ranks_table(ranked)]
     if what == "hops":
         parts.append(gains(found, datasets, HOP_STEPS))
     codes = dict.fromkeys([paper.OURS, *(paper.PROTOCOL_OF[name] for name in methods if name in paper.PROTOCOL_OF)])
@@ -141,10 +147,16 @@ def table_of(what: str, folder: Path, datasets: Sequence[str], methods: Sequence
 
 
 def ranks_by_kind(folder: str | os.PathLike[str]) -> dict[str, AverageRanks]:
-    """Average ranks of each of the two tables and of both, where there are enough records for them."""
-    found = read_results(folder)
-    made = {kind: ranks_of(found, sets, RANKED) for kind, sets in RANKED_SETS.items()}
-    return {kind: ranks for kind, ranks in made.items() if ranks}
+    """Average ranks of each of the two tables, of both, and of complete sets, where records are enough."""
+    return {kind: average_ranks(table) for kind, table in _ranked(read_results(folder)).items()}
+
+
+def _ranked(found: Found) -> dict[str, dict[str, dict[str, float]]]:
+    """The scores that ranks are made of; those of complete sets only where they are fewer than all."""
+    tables = {kind: ranked_scores(found, sets, RANKED, share) for kind, (sets, share) in RANKED_SETS.items()}
+    if list(tables["complete"]) == list(tables["all"]):
+        del tables["complete"]
+    return {kind: table for kind, table in tables.items() if table}
 
 
 def present(found: Found, datasets: Sequence[str]) -> list[str]:
@@ -160,6 +172,7 @@ _ALL_METHODS: Final = (
     "In the paper's layout. **Bold: a baseline ahead of RWK** on the folds both have. Repeats × folds are 10 × 10 "
     "where nothing else is said."
 )
+_COMPLETE: Final = "On the sets that have every method, networks among them:"
 _TIMED: Final = (
     "Of all pairs of a dataset, the mean of the runs. WWL and FGW as implemented here; "
     "[performance](performance.md) has POT's and GraKeL's beside ours."
@@ -192,8 +205,8 @@ def _compared(found: Found, kind: str, datasets: Sequence[str]) -> list[str]:
 
 
 def _ranks(found: Found, kind: str) -> list[str]:
-    table = ranks_table(found, RANKED_SETS[kind], RANKED)
-    return [table, f"![Critical-difference diagram]({PICTURES[kind]})"] if table else []
+    table = _ranked(found).get(kind)
+    return [ranks_table(table), f"![Critical-difference diagram]({PICTURES[kind]})"] if table else []
 
 
 def _commands(found: Found, kind: str, datasets: Iterable[str]) -> str:
