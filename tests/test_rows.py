@@ -25,7 +25,9 @@ from rwk.matrices import discrepancy_matrix, matrix_place
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.reproduce import Options, reproduce
+from rwk.rivals import Place, baseline, score_baseline
 from rwk.runs import classify
+from rwk.settings import KeptMatrices
 from rwk.transport.chunks import Ticker
 
 GRAPHS = random_graphs(30)
@@ -213,6 +215,52 @@ def test_reproduce_goes_on_within_a_matrix(tmp_path: Path, monkeypatch: pytest.M
     reproduce("discrete", options, **arguments)
     assert 0 < sum(counts) < N_PAIRS - 100
     assert not (options.folder / "unfinished").exists()
+
+
+# baselines
+
+
+def test_a_stopped_baseline_reads_its_matrices_again(tmp_path: Path) -> None:
+    forms, folds = {"": GRAPHS}, make_folds(GRAPHS.targets, n_splits=3, n_repeats=1)
+    place = Place(tmp_path / "TOY-WL.jsonl")
+
+    def stop(*given: object) -> None:
+        raise Stopped
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rwk.experiment.protocol.append_record", stop)
+        with pytest.raises(Stopped):
+            score_baseline(forms, "WL", folds, place)
+    assert [file.name for file in files_in(tmp_path)] == [f"{GRAPHS.name}-WL.npz"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(baseline("WL")), "settings", stop)
+        found = score_baseline(forms, "WL", folds, place)
+    assert files_in(tmp_path) == [place.records]
+    assert not (tmp_path / "unfinished").exists()
+    assert [score.score for score in found.scores] == [
+        score.score for score in score_baseline(forms, "WL", folds).scores
+    ]
+
+
+@pytest.mark.parametrize("harm", ["none", "cut", "other graphs", "other estimator"])
+def test_matrices_of_no_use_are_made_again(harm: str, tmp_path: Path) -> None:
+    estimator, place = baseline("WL"), tmp_path / "kept.npz"
+    made = dict(estimator.settings(GRAPHS))
+    KeptMatrices.at(place, {"": GRAPHS}, estimator).write(made)
+    if harm == "cut":
+        place.write_bytes(place.read_bytes()[:-100])
+    graphs = random_graphs(30, seed=1) if harm == "other graphs" else GRAPHS
+    estimator = baseline("WL-OA") if harm == "other estimator" else estimator
+    found = KeptMatrices.at(place, {"": graphs}, estimator).read()
+    if harm == "none":
+        assert found is not None
+        assert list(found) == list(made)
+        assert all((found[name] == made[name]).all() for name in made)
+    else:
+        assert found is None
+
+
+# the command
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])

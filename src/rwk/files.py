@@ -6,12 +6,15 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from rwk import __version__
 from rwk.parameters import Parameters
+
+# folder beside results for what a run needs to go on, until it is over
+UNFINISHED: Final = "unfinished"
 
 
 class OutputError(OSError):

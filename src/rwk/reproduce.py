@@ -28,7 +28,7 @@ from rwk.experiment.page import results_page, table_of
 from rwk.experiment.results import SIGNS
 from rwk.experiment.runtimes import RUNTIMES, append_runtime
 from rwk.experiment.trials import TRIALS, trials_table
-from rwk.files import write_whole
+from rwk.files import UNFINISHED, write_whole
 from rwk.forms import grid_of, load_forms
 from rwk.graphs import GraphError, GraphSet
 from rwk.matrices import Bar, MatrixSolve, described
@@ -48,8 +48,6 @@ TABLES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...], int]]] = {
     "runtime": (EVERYTHING, ("RWK", "WWL", "FGW"), 3),
     "tables": ((), (), 0),
 }
-# in the folder of records: matrices of runs that are not over, where no other place is given for them
-UNFINISHED: Final = "unfinished"
 # networks learn for minutes a fold
 NETWORK_REPEATS: Final = 3
 

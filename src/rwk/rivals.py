@@ -6,11 +6,10 @@ sets aside. What can't use a dataset, or is not done in time, leaves a note in p
 
 from __future__ import annotations
 
-import functools
 import importlib
 import importlib.util
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,9 @@ from rwk.experiment.grids import COSTS
 from rwk.experiment.notes import NOTES, Note, append_note, read_notes, time_in_words
 from rwk.experiment.paper import BASELINES
 from rwk.experiment.search import Grid
+from rwk.files import UNFINISHED
 from rwk.graphs import GraphSet, IntArray
+from rwk.settings import KeptMatrices, LazyMatrices
 
 
 def baseline_names() -> list[str]:
@@ -83,12 +84,18 @@ def score_baseline(forms: Mapping[str, GraphSet], name: str, folds: Folds, place
         given = {key: value for key, value in estimator.get_params().items() if key not in ("random_state", "device")}
         common["about"]["parameters"] = given
         return nested_cv(_Network(estimator, graphs, targets), targets, **common)
+    kept = None
+    if place.records:
+        kept = KeptMatrices.at(place.records.parent / UNFINISHED / f"{graphs.name}-{name}.npz", forms, estimator)
     if "n_jobs" in estimator.get_params():
         estimator.set_params(n_jobs=place.n_jobs)
-    matrices = _Settings(lambda: _all_settings(estimator, forms))
+    matrices = LazyMatrices(lambda: _all_settings(estimator, forms, kept))
     # exp(−γ D) is searched over the γ of the method's own paper
     grid = Grid(eta=estimator.gammas, C=COSTS) if estimator.kind == "discrepancy" else Grid(C=COSTS)
-    return nested_cv(matrices, targets, grid=grid, kind=estimator.kind, backend=place.backend, **common)
+    experiment = nested_cv(matrices, targets, grid=grid, kind=estimator.kind, backend=place.backend, **common)
+    if kept:
+        kept.remove()
+    return experiment
 
 
 def score_or_note(
@@ -155,29 +162,18 @@ class _Network:
         return fresh.predict(self.graphs[test]), chosen
 
 
-class _Settings(Mapping[str, Any]):
-    """Matrices that share work, made together when the first is asked for."""
-
-    def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
-        self._made = functools.cache(make)
-
-    def __getitem__(self, name: str) -> Any:
-        return self._made()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._made())
-
-    def __len__(self) -> int:
-        return len(self._made())
-
-
-def _all_settings(estimator: Any, forms: Mapping[str, GraphSet]) -> dict[str, Any]:
+def _all_settings(estimator: Any, forms: Mapping[str, GraphSet], kept: KeptMatrices | None) -> dict[str, Any]:
     """The matrix of every setting on every form; of equal ones the first, which would win the tie anyway."""
+    found = kept.read() if kept else None
+    if found is not None:
+        return found
     made: dict[str, Any] = {}
     for form, graphs in forms.items():
         for name, matrix in estimator.settings(graphs):
             if not any(np.array_equal(matrix, other) for other in made.values()):
                 made[f"{form}: {name}" if form else name] = matrix
+    if kept:
+        kept.write(made)
     return made
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from rwk import __version__
 from rwk.cards import run_card
 from rwk.datasets import dataset_statistics
 from rwk.experiment import Experiment, Folds, Grid, nested_cv
-from rwk.files import save_gram, write_json
+from rwk.files import UNFINISHED, save_gram, write_json
 from rwk.gram import GramHealth, symmetric_discrepancy
 from rwk.gram.rows import KeptRows
 from rwk.graphs import GraphError, GraphSet
@@ -30,9 +30,6 @@ from rwk.matrices import Bar, fingerprint
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.transport.problem import SOLVER_VERSION
-
-# in the folder of a run, until it is over
-UNFINISHED: Final = "unfinished"
 
 
 @dataclass(frozen=True)
