@@ -22,7 +22,7 @@ Matrix = NDArray[np.float64]
 BYTES_PER_PAIR = 16
 BYTES_PER_PAIR_IN_WORK = 110
 PAIRS_PER_BLOCK = {"cpu": 1_000_000, "exact": 1_000_000, "gpu": 8_000_000}  # a device wants many pairs of one size
-COST_PER_KEPT_BLOCK = {"cpu": 2e11, "exact": 2e10, "gpu": 3e12}  # about a minute: no more is lost with a stopped run
+COST_PER_KEPT_BLOCK = {"cpu": 5e11, "exact": 5e10, "gpu": 1e13}  # about a minute: no more is lost with a stopped run
 
 
 def symmetric_discrepancy(
