@@ -155,11 +155,10 @@ def test_removing_takes_nothing_else(tmp_path: Path) -> None:
     assert not kept.folder.exists()
 
 
-def test_a_place_that_is_a_file_is_said(tmp_path: Path) -> None:
+def test_a_place_that_is_a_file_is_said_before_anything_is_solved(tmp_path: Path) -> None:
     (tmp_path / "rows").write_text("")
-    kept = KeptRows.at(tmp_path / "rows", GRAPHS, PARAMETERS)
-    with pytest.raises(OutputError, match="can't be made a folder"):
-        symmetric_discrepancy(represent(GRAPHS, PARAMETERS)[0], PARAMETERS, kept=kept)
+    with pytest.raises(OutputError, match="rows is a file, and solved rows would be kept in a folder of that name"):
+        KeptRows.at(tmp_path / "rows", GRAPHS, PARAMETERS)
 
 
 # what is built on matrices

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.files import write_whole
+from rwk.files import OutputError, write_whole
 from rwk.gram.health import GramHealth
 from rwk.gram.manifest import graph_digests, stored_parameters
 from rwk.graphs import GraphSet
@@ -44,6 +44,8 @@ class KeptRows:
 
     @classmethod
     def at(cls, folder: str | os.PathLike[str], graphs: GraphSet, parameters: Parameters) -> KeptRows:
+        if Path(folder).is_file():
+            raise OutputError(f"{folder} is a file, and solved rows would be kept in a folder of that name; remove it")
         return cls(Path(folder), _hashed([set_digest(graphs), stored_parameters(parameters), SOLVER_VERSION]))
 
     def read(self, title: str, n_pairs: int) -> KeptBlock | None:
