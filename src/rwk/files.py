@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -70,6 +71,25 @@ def write_json(path: str | os.PathLike[str], record: Any) -> Path:
     """Write a record as indented JSON."""
     text = json.dumps(record, indent=2, ensure_ascii=False, default=_plain) + "\n"
     return write_whole(path, lambda beside: beside.write_text(text, encoding="utf-8"))
+
+
+def write_arrays(path: str | os.PathLike[str], **arrays: Any) -> Path:
+    """Write arrays by name as npz."""
+
+    def write(beside: Path) -> None:
+        with open(beside, "wb") as file:
+            np.savez(file, **arrays)
+
+    return write_whole(path, write)
+
+
+def read_arrays(path: str | os.PathLike[str], meaning: str) -> dict[str, Any] | None:
+    """What `write_arrays` wrote with this `meaning`; None where there is nothing, or something else, or damage."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return dict(file) if str(file["meaning"]) == meaning else None
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return None
 
 
 def save_gram(

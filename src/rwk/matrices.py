@@ -21,7 +21,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.files import write_whole
+from rwk.files import write_arrays
 from rwk.gram import GramHealth, symmetric_discrepancy
 from rwk.gram.rows import KeptRows, set_digest
 from rwk.graphs import GraphSet
@@ -130,11 +130,11 @@ def _read(place: Path, graphs: GraphSet) -> tuple[SingleMatrix, GramHealth]:
     n = len(graphs)
     with np.load(place, allow_pickle=False) as kept:
         values, (n_pairs, n_not_converged, *rest) = kept["values"], kept["health"].tolist()
-        digest = str(kept["graphs"]) if "graphs" in kept.files else set_digest(graphs)
+        digest = str(kept["graphs"]) if "graphs" in kept.files else None
     health = GramHealth(int(n_pairs), int(n_not_converged), *rest)
     if len(values) != n * (n + 1) // 2:
         raise ValueError(f"{place} is not a matrix of {n} graphs; remove it, and it is made again")
-    if digest != set_digest(graphs):
+    if digest is not None and digest != set_digest(graphs):
         raise ValueError(f"{place} is a matrix of other graphs of the same name; remove it, and it is made again")
     matrix = np.empty((n, n), np.float32)
     rows, columns = np.triu_indices(n)
@@ -146,12 +146,7 @@ def _read(place: Path, graphs: GraphSet) -> tuple[SingleMatrix, GramHealth]:
 def keep_matrix(place: Path, graphs: GraphSet, matrix: SingleMatrix, health: GramHealth, description: str) -> None:
     """Write the symmetric matrix of some graphs to its place, whole or not at all."""
     upper, digest = matrix[np.triu_indices(len(matrix))], set_digest(graphs)
-
-    def write(beside: Path) -> None:
-        with open(beside, "wb") as file:
-            np.savez(file, values=upper, health=np.array(health, np.float64), setting=description, graphs=digest)
-
-    write_whole(place, write)
+    write_arrays(place, values=upper, health=np.array(health, np.float64), setting=description, graphs=digest)
 
 
 def _values(parameters: Parameters) -> Mapping[str, Any]:

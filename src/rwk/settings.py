@@ -6,10 +6,7 @@ Making them may take longer than all folds; a run that is stopped among the fold
 from __future__ import annotations
 
 import functools
-import hashlib
-import json
 import os
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from rwk import __version__
-from rwk.files import write_whole
-from rwk.gram.rows import set_digest
+from rwk.files import read_arrays, write_arrays
+from rwk.gram.rows import hashed, set_digest
 from rwk.graphs import GraphSet
 
 
@@ -51,28 +48,17 @@ class KeptMatrices:
     def at(cls, place: str | os.PathLike[str], forms: Mapping[str, GraphSet], estimator: Any) -> KeptMatrices:
         digests = {form: set_digest(graphs) for form, graphs in forms.items()}
         grid = {name: list(map(str, values)) for name, values in estimator.grid.items()}
-        content = json.dumps([digests, repr(estimator), grid, __version__], sort_keys=True)
-        return cls(Path(place), hashlib.sha256(content.encode()).hexdigest())
+        return cls(Path(place), hashed([digests, repr(estimator), grid, __version__]))
 
     def read(self) -> dict[str, Any] | None:
         """All matrices by setting; None where there are none, or others, or a damaged file."""
-        try:
-            with np.load(self.place, allow_pickle=False) as file:
-                if str(file["meaning"]) != self.meaning:
-                    return None
-                return {str(name): file[f"matrix-{i}"] for i, name in enumerate(file["names"])}
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-            return None
+        file = read_arrays(self.place, self.meaning)
+        return file and {str(name): file[f"matrix-{i}"] for i, name in enumerate(file["names"])}
 
     def write(self, matrices: Mapping[str, Any]) -> None:
         """Keep them, whole or not at all."""
         arrays = {f"matrix-{i}": matrix for i, matrix in enumerate(matrices.values())}
-
-        def write(beside: Path) -> None:
-            with open(beside, "wb") as file:
-                np.savez(file, meaning=self.meaning, names=np.array(list(matrices)), **arrays)
-
-        write_whole(self.place, write)
+        write_arrays(self.place, meaning=self.meaning, names=np.array(list(matrices)), **arrays)
 
     def remove(self) -> None:
         """Take the file away, and its folder if nothing else is in it."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import zipfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.files import OutputError, write_whole
+from rwk.files import OutputError, read_arrays, write_arrays
 from rwk.gram.health import GramHealth
 from rwk.gram.manifest import graph_digests, stored_parameters
 from rwk.graphs import GraphSet
@@ -32,7 +31,7 @@ KeptBlock = tuple[NDArray[np.float64], GramHealth]
 
 def set_digest(graphs: GraphSet) -> str:
     """A short hash of all graphs of a set in their order, the same on every machine."""
-    return _hashed(graph_digests(graphs))
+    return hashed(graph_digests(graphs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,27 +45,20 @@ class KeptRows:
     def at(cls, folder: str | os.PathLike[str], graphs: GraphSet, parameters: Parameters) -> KeptRows:
         if Path(folder).is_file():
             raise OutputError(f"{folder} is a file, and solved rows would be kept in a folder of that name; remove it")
-        return cls(Path(folder), _hashed([set_digest(graphs), stored_parameters(parameters), SOLVER_VERSION]))
+        return cls(Path(folder), hashed([set_digest(graphs), stored_parameters(parameters), SOLVER_VERSION]))
 
     def read(self, title: str, n_pairs: int) -> KeptBlock | None:
         """The rows of this title; None where there are none, or others, or damaged ones."""
-        try:
-            with np.load(self.folder / f"{title}.npz", allow_pickle=False) as file:
-                meaning, values, health = str(file["meaning"]), file["values"], file["health"].tolist()
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        file = read_arrays(self.folder / f"{title}.npz", self.meaning)
+        if file is None or file["values"].shape != (n_pairs,):
             return None
-        if meaning != self.meaning or values.shape != (n_pairs,):
-            return None
-        return values, GramHealth(int(health[0]), int(health[1]), *health[2:])
+        n_solved, n_not_converged, *rest = file["health"].tolist()
+        return file["values"], GramHealth(int(n_solved), int(n_not_converged), *rest)
 
     def write(self, title: str, values: NDArray[np.float64], health: GramHealth) -> None:
         """Keep solved rows, whole or not at all."""
-
-        def write(beside: Path) -> None:
-            with open(beside, "wb") as file:
-                np.savez(file, values=values, health=np.array(health, np.float64), meaning=self.meaning)
-
-        write_whole(self.folder / f"{title}.npz", write)
+        place = self.folder / f"{title}.npz"
+        write_arrays(place, values=values, health=np.array(health, np.float64), meaning=self.meaning)
 
     def remove(self) -> None:
         """Take the rows away, and their folder if nothing else is in it."""
@@ -76,5 +68,6 @@ class KeptRows:
             self.folder.rmdir()
 
 
-def _hashed(content: object) -> str:
+def hashed(content: object) -> str:
+    """A short hash of plain values."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
