@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -234,3 +235,43 @@ def test_label_codes_never_change() -> None:
     assert label_codes(["C"])[0].tolist() == label_codes(np.array(["C"]))[0].tolist() == [3660663412060528133]
     assert label_codes([3, np.int32(3), 3.0, True])[0].tolist() == [3, 3, 3, 1]
     assert label_codes([("C", 1)])[1] == {int(label_codes([["C", 1]])[0][0]): "('C', 1)"}
+
+
+def test_a_graph_takes_lists_and_whole_floats() -> None:
+    given = Graph(
+        3,
+        [[0, 1], [1, 2]],  # type: ignore[arg-type]
+        node_labels=np.array([1.0, 2.0, 3.0]),  # type: ignore[arg-type]
+        node_attributes=[1, 2, 3],  # type: ignore[arg-type]
+        edge_weights=np.array([1, 2]),  # type: ignore[arg-type]
+    )
+    wanted = Graph(
+        3,
+        np.array([[0, 1], [1, 2]]),
+        node_labels=np.array([1, 2, 3]),
+        node_attributes=np.array([[1.0], [2.0], [3.0]]),
+        edge_weights=np.array([1.0, 2.0]),
+    )
+    for name in FIELDS:
+        value, same = getattr(given, name), getattr(wanted, name)
+        assert (value is None) == (same is None)
+        assert value is None or (value.dtype == same.dtype and np.array_equal(value, same))
+    for nothing in ([], np.array([]), np.zeros((0, 2))):
+        assert GraphSet.from_graphs([Graph(2, nothing)]).edges.shape == (0, 2)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"edges": [[0.5, 1.0]]}, "edges must be whole numbers, not 0.5"),
+        ({"edges": [0, 1]}, "edges must have two columns"),
+        ({"edges": "ab"}, "edges must be an array of numbers"),
+        ({"edges": [[0, 1], [2]]}, "edges must be an array of numbers"),
+        ({"edges": [], "node_labels": ["C", "N"]}, "node labels must be an array of numbers"),
+        ({"edges": [], "node_labels": ["1", "2"]}, "node labels must be whole numbers, not '1'"),
+        ({"edges": [], "node_labels": [1, float("nan")]}, "node labels must be whole numbers, not nan"),
+    ],
+)
+def test_a_graph_refuses_what_is_no_number(fields: dict[str, Any], words: str) -> None:
+    with pytest.raises(GraphError, match=re.escape(words)):
+        Graph(2, **fields)

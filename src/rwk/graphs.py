@@ -23,6 +23,11 @@ FloatArray = NDArray[np.float64]
 NODE_FIELDS = ("node_labels", "node_attributes", "node_weights")
 EDGE_FIELDS = ("edge_weights", "edge_labels", "edge_attributes")
 
+_KINDS = {"edges": np.dtype(np.int64), "node_labels": np.dtype(np.int64), "edge_labels": np.dtype(np.int64)} | {
+    name: np.dtype(np.float64)
+    for name in ("node_attributes", "node_weights", "edge_weights", "edge_attributes", "node_distances")
+}
+
 
 class GraphError(ValueError):
     """Graphs that can't be used, with a sentence that says what, where and what to do."""
@@ -52,6 +57,20 @@ class Graph:
     edge_attributes: FloatArray | None = None
     node_distances: FloatArray | None = None
     label_names: Mapping[int, str] | None = None
+
+    def __post_init__(self) -> None:
+        for name, kind in _KINDS.items():
+            given = getattr(self, name)
+            if given is not None and not (isinstance(given, np.ndarray) and given.dtype == kind):
+                object.__setattr__(self, name, _numbers(given, kind, name.replace("_", " ")))
+        if self.edges.ndim != 2 or self.edges.shape[1] != 2:
+            if self.edges.size:
+                raise GraphError(f"edges must have two columns, not the shape {self.edges.shape}; give a row an edge")
+            object.__setattr__(self, "edges", self.edges.reshape(0, 2))
+        for name in ("node_attributes", "edge_attributes"):
+            column = getattr(self, name)
+            if column is not None and column.ndim == 1:
+                object.__setattr__(self, name, column[:, None])
 
     @property
     def n_edges(self) -> int:
@@ -227,6 +246,21 @@ def _members(offsets: IntArray, chosen: IntArray) -> IntArray:
     lengths = np.diff(offsets)[chosen]
     starts = np.repeat(offsets[:-1][chosen] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
     return np.asarray(starts + np.arange(lengths.sum()), dtype=np.int64)
+
+
+def _numbers(given: Any, kind: np.dtype[Any], title: str) -> NDArray[Any]:
+    """What was given as numbers of this kind, if it loses nothing by that."""
+    try:
+        values = np.asarray(given)
+        with np.errstate(invalid="ignore"):
+            numbers = values.astype(kind)
+    except (TypeError, ValueError):
+        raise GraphError(f"{title} must be an array of numbers; see rwk.as_graphs for what else there is") from None
+    different = numbers.ravel() != values.ravel()
+    if kind == np.int64 and different.any():
+        wrong = values.ravel().tolist()[int(np.argmax(different))]
+        raise GraphError(f"{title} must be whole numbers, not {wrong!r}; see rwk.as_graphs for what else there is")
+    return numbers
 
 
 def _packed_field(graphs: list[Graph], name: str) -> Any:
