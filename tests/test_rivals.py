@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ import pytest
 from rwk import as_graphs, rivals
 from rwk.baselines.base import NotApplicable
 from rwk.datasets import load_dataset
-from rwk.deadline import done_within
 from rwk.experiment import make_folds, paper, read_records
 from rwk.experiment.comparisons import ahead, differences, ranked_scores, ranks_table
 from rwk.experiment.folds import stored_folds
@@ -207,20 +205,6 @@ def test_a_figure_takes_the_place_of_a_note() -> None:
 
 
 # budgets
-
-
-def test_work_is_ended_when_its_time_is_over() -> None:
-    start = time.perf_counter()
-    assert not done_within(0.5, time.sleep, 60)
-    assert time.perf_counter() - start < 30
-    assert done_within(60, time.sleep, 0)
-
-
-def test_errors_of_timed_work_are_raised() -> None:
-    with pytest.raises(ValueError, match="must be non-negative"):
-        done_within(60, time.sleep, -1)
-    with pytest.raises(ValueError, match="a budget must be positive"):
-        done_within(0, time.sleep, 1)
 
 
 def test_a_budget_that_is_spent_is_stated(tmp_path: Path) -> None:

@@ -1,13 +1,23 @@
-"""Work that is given a time: it is done in a process of its own, which is ended when the time is over."""
+"""Work that is given a time: it is done in a process of its own, which is ended when the time is over.
+
+The process leads a group, and its own workers belong to that: when the time is over all of them are ended, and none
+outlives the caller, however that ends.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
-GRACE: Final = 5.0  # seconds between asking a process to end and ending it
+GRACE: Final = 5.0  # seconds that a process has to end by itself, and again when it is asked to
+# what trackers of shared memory say when they tidy up after workers that were ended
+TIDYING: Final = "ignore:resource_tracker:UserWarning"
 
 
 def done_within(seconds: float, work: Callable[..., object], *arguments: Any) -> bool:
@@ -30,6 +40,7 @@ def done_within(seconds: float, work: Callable[..., object], *arguments: Any) ->
         if not ours.poll(seconds):
             return False
         error = ours.recv()
+        process.join(GRACE)
     except EOFError:
         raise RuntimeError(f"{work.__name__} ended without a word; was there enough memory?") from None
     finally:
@@ -41,6 +52,11 @@ def done_within(seconds: float, work: Callable[..., object], *arguments: Any) ->
 
 
 def _work(pipe: Connection, work: Callable[..., object], arguments: tuple[Any, ...]) -> None:
+    """What the process does: the work, and a word on how it went."""
+    if hasattr(os, "setpgrp"):
+        os.setpgrp()
+        threading.Thread(target=_end_with_caller, daemon=True).start()
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), TIDYING]))
     error = None
     try:
         work(*arguments)
@@ -49,11 +65,20 @@ def _work(pipe: Connection, work: Callable[..., object], arguments: tuple[Any, .
     pipe.send(error)
 
 
+def _end_with_caller() -> None:
+    caller = multiprocessing.parent_process()
+    if caller is not None:
+        caller.join()
+        os.killpg(os.getpgrp(), signal.SIGTERM)
+
+
 def _end(process: Any) -> None:
-    process.join(0.1)
-    if process.is_alive():
-        process.terminate()
-        process.join(GRACE)
+    """End a process that may have ended, and its group; trackers of shared memory tidy up and end by themselves."""
+    if hasattr(os, "killpg"):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGTERM)
+    process.terminate()  # it may not have come to lead a group
+    process.join(GRACE)
     if process.is_alive():
         process.kill()
         process.join()
