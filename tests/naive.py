@@ -470,10 +470,12 @@ class Solution(NamedTuple):
     history: list[tuple[float, float]]  # (H, gap) before each step
 
 
-def solve(problem: Problem, w: Any, options: Any) -> Solution:
-    """Sinkhorn conditional gradient, Algorithm 1."""
+def solve(problem: Problem, w: Any, options: Any, start: Any = None) -> Solution:
+    """Sinkhorn conditional gradient, Algorithm 1; from mu nu^T, or mostly from a sharp plan of costs."""
     mu, nu = problem.mu, problem.nu
     gamma = np.outer(mu, nu)
+    if start is not None:
+        gamma = 0.1 * gamma + 0.9 * rounded(sinkhorn(start, mu, nu, 0.02, options.sinkhorn_iter), mu, nu)
     kl = w.beta_global * w.degree_weight
     gap, n_iter, history = np.inf, 0, []
     for _ in range(options.max_iter):

@@ -174,6 +174,7 @@ MISTAKES = {
     "output is a folder": (["gram", "{folder}", "-o", "{folder}"], "folder"),
     "matrix of an unknown kind": (["gram", "{folder}", "-o", "K.txt"], "K.txt: a matrix is .npz"),
     "matrix of an unknown kind from a store": (["gram", "{folder}", "--store", "s", "-o", "K.csv"], "K.csv: a matrix"),
+    "no start at all": (["align", "{folder}", "0", "1", "--starts", "0"], "n_starts=0 is outside its range"),
     "picture of an unknown kind": (["align", "{folder}", "0", "1", "-o", "a.xyz"], "no pictures of that kind"),
     "explanation of an unknown kind": (["explain", "{folder}", "0", "-o", "a.xyz"], "no pictures of that kind"),
     "resume without a store": (["gram", "{folder}", "--resume", "-o", "K.npz"], "--resume needs --store"),

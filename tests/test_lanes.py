@@ -19,7 +19,7 @@ from asserts import assert_close, tolerance
 from generators import all_settings, graph_sets, laws
 from rwk import Graph, GraphSet, Parameters
 from rwk.represent import represent
-from rwk.transport import cpu, threads
+from rwk.transport import threads
 from rwk.transport.costs import padded
 from rwk.transport.lanes.products import add_product
 from rwk.transport.pairs import in_precision, orient, solve_pair, solve_pairs
@@ -179,7 +179,7 @@ def test_both_bodies_agree_with_the_oracle(graphs: list[Graph], keywords: dict[s
     weights, options = parameters.cost_weights(), parameters.scg_options()
     wanted = naive.solve(naive.unpacked_problem(measures, 0, 1), weights, options)
     size = max(sum(abs(term) for term in wanted.terms.values()), 1e-3)
-    for solve in (threads.solve_small, cpu.solve_chunk):
+    for solve in (threads.solve_small, threads.solve_large):
         found = PairResults.empty(1)
         solve(measures, np.array([[0, 1]]), weights, options, found)
         assert_close(found.values[0], wanted.value, tolerance().value, scale=size)

@@ -12,30 +12,42 @@ from rwk.convert import as_graphs
 from rwk.convert.coding import in_codes_of
 from rwk.gram.matrix import cross_discrepancy, symmetric_discrepancy
 from rwk.graphs import GraphSet
-from rwk.parameters import Parameters
+from rwk.parameters import Parameters, check_starts
 from rwk.represent import represent
-from rwk.transport.pairs import Ticker, in_precision, solve_pair
+from rwk.transport.pairs import Ticker, in_precision
 from rwk.transport.payments import node_payments
 from rwk.transport.problem import GraphMeasures, PairSolution
+from rwk.transport.starts import best_solution
 
 Matrix = NDArray[np.float64]
 
 
-def align(G: Any, H: Any, *, certify: bool = False, trace: bool = False, **parameters: Any) -> PairSolution:
+def align(
+    G: Any, H: Any, *, n_starts: int = 1, certify: bool = False, trace: bool = False, **parameters: Any
+) -> PairSolution:
     """The coupling of the nodes of G and H that best carries features, neighbourhoods and structure across.
 
     G and H are anything `as_graphs` takes that holds one graph; `parameters` are those of `rwk.Parameters`. The pair
-    itself sets the scale of the costs. `certify` adds the true Frank-Wolfe gap (needs POT), `trace` the history.
+    itself sets the scale of the costs. The solver finds a local optimum: with `n_starts` it begins anew from random
+    couplings and the best one found is returned. `certify` adds the true Frank-Wolfe gap (needs POT), `trace` the
+    history.
 
     >>> import networkx as nx
     >>> solution = align(nx.path_graph(4), nx.path_graph(4), entropy=0.02)
     >>> solution.coupling.shape, bool(solution.converged)
     ((4, 4), True)
+
+    A coupling of like nodes spreads over all of them; other starts than that find a way around the ring:
+
+    >>> ring = nx.cycle_graph(6)
+    >>> spread, turned = (align(ring, ring, n_starts=n, entropy=0.01).value for n in (1, 5))
+    >>> bool(turned < spread)
+    True
     """
     settings = Parameters.of(parameters)
     graphs = joined_graphs(single_graph(G, "the first"), single_graph(H, "the second"))
     measures, _ = represent(graphs, settings)
-    return aligned(measures, settings, certify=certify, trace=trace)
+    return aligned(measures, settings, n_starts=n_starts, certify=certify, trace=trace)
 
 
 def pairwise_discrepancy(X: Any, Y: Any = None, *, tick: Ticker | None = None, **parameters: Any) -> Matrix:
@@ -58,15 +70,24 @@ def pairwise_discrepancy(X: Any, Y: Any = None, *, tick: Ticker | None = None, *
     return cross_discrepancy(rows, columns, settings, tick=tick)[0]
 
 
-def aligned(measures: GraphMeasures, settings: Parameters, *, certify: bool, trace: bool) -> PairSolution:
+def aligned(
+    measures: GraphMeasures, settings: Parameters, *, n_starts: int, certify: bool, trace: bool
+) -> PairSolution:
     """Solve graphs 0 and 1 of these measures as ordered, with what was asked for around it."""
+    check_starts(n_starts)
     weights, options = settings.cost_weights(), settings.scg_options()
     backend = "exact" if settings.direction == "exact" else settings.backend
     solved = in_precision(measures, settings.precision)
-    solution = solve_pair(solved, 0, 1, weights, options, backend=backend, trace=trace)
+
+    def solve(a: int, b: int) -> PairSolution:
+        return best_solution(
+            solved, a, b, weights, options, n_starts=n_starts, seed=settings.random_state, backend=backend, trace=trace
+        )
+
+    solution = solve(0, 1)
     solution = replace(solution, paid=node_payments(solved, 0, 1, weights, solution.coupling))
     if settings.debias:
-        own = [solve_pair(solved, i, i, weights, options, backend=backend).value for i in (0, 1)]
+        own = [solve(i, i).value for i in (0, 1)]
         bias = -0.5 * (own[0] + own[1])
         solution = replace(solution, value=solution.value + bias, terms={**solution.terms, "debias": bias})
     if certify:

@@ -142,12 +142,12 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         return matrix
 
-    def align(self, G: Any, H: Any, *, certify: bool = False, trace: bool = False) -> PairSolution:
-        """Align two graphs with the fitted scales, in the order given."""
+    def align(self, G: Any, H: Any, *, n_starts: int = 1, certify: bool = False, trace: bool = False) -> PairSolution:
+        """Align two graphs with the fitted scales, in the order given; the rest is as in `rwk.align`."""
         check_is_fitted(self, "measures_")
         settings = self._settings()
         graphs = joined_graphs(single_graph(G, "the first"), single_graph(H, "the second"))
-        return aligned(self.measures_of(graphs), settings, certify=certify, trace=trace)
+        return aligned(self.measures_of(graphs), settings, n_starts=n_starts, certify=certify, trace=trace)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """One column a fitted graph."""

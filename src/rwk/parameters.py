@@ -236,6 +236,11 @@ def check_jobs(n_jobs: Any) -> None:
         raise ParameterError(f"n_jobs={n_jobs!r} is no number of threads: give 1 or more, -1 for all cores, or None")
 
 
+def check_starts(n_starts: Any) -> None:
+    """Refuse a number of starts that is none."""
+    _check_range("n_starts", n_starts, low=1, high=10_000, strict=False, whole=True)
+
+
 def _nearest(name: str, known: tuple[str, ...] | list[str]) -> str:
     close = difflib.get_close_matches(str(name), known, n=1, cutoff=0.4)
     return f"; did you mean {close[0]!r}?" if close else f"; the names are {', '.join(known)}"

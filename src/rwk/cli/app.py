@@ -100,6 +100,7 @@ def align(
     j: Annotated[int, typer.Argument(help="Number of the second graph.")],
     parameters: Parameters,
     output: Annotated[Path, typer.Option("--output", "-o", help="Picture to write.")] = Path("alignment.png"),
+    starts: Annotated[int, typer.Option("--starts", help="Begin from as many couplings, keep the best found.")] = 1,
 ) -> None:
     """Align two graphs of a set, print what the alignment costs and draw it."""
     from rwk.cards import counted
@@ -109,7 +110,7 @@ def align(
     check_picture(output)
     graphs = load_graphs(data)
     first, second = graphs[i], graphs[j]
-    solution = RWKernel(**parameters.asdict()).fit(graphs).align(first, second)
+    solution = RWKernel(**parameters.asdict()).fit(graphs).align(first, second, n_starts=starts)
     terms = {**solution.terms, "value": solution.value}
     title = f"{graphs.name}: graph {i} and graph {j}"
     console.print(figures_of(title, {name: f"{term:.6f}" for name, term in terms.items()}))

@@ -27,6 +27,8 @@ from rwk.transport.vectors import fma
 ARMIJO: Final = 1e-4
 HALVINGS: Final = 30
 LARGEST_STEP_WITH_KL: Final = 0.99
+START_ENTROPY: Final = 0.02  # of a start from costs between 0 and 1
+START_SHARE: Final = 0.9  # of that plan, the rest is mu nu^T: no mass is so small that its logarithm is noise
 LEAST_MASS_64: Final = 1e-300  # inside the logarithm
 LEAST_MASS_32: Final = 1e-37
 
@@ -42,6 +44,15 @@ def logarithms(gamma: Any, log_prior: Any, logs: Any) -> float:
     for p in range(len(masses)):
         ratios[p] = np.float64(out[p]) - prior[p]
     return inner(masses.astype(np.float64), ratios)
+
+
+@compiled
+def leave_for(costs: Any, pair: Pair, rounds: int, gamma: Any) -> None:
+    """Move gamma most of the way to a sharp plan of some costs between 0 and 1."""
+    plan = np.empty_like(gamma)
+    sinkhorn_plan(costs.astype(gamma.dtype), pair.mu, pair.nu, START_ENTROPY, rounds, plan)
+    add_multiple(plan, -1.0, gamma, plan)
+    add_multiple(gamma, START_SHARE, plan, gamma)
 
 
 @compiled
@@ -143,13 +154,14 @@ def terms_of(graphs: Any, a: int, b: int, weights: Any, gamma: Any) -> Any:
 
 @compiled
 def solve_pair(
-    graphs: Any, a: int, b: int, weights: Any, options: Any, terms: Any, trace: Any
+    graphs: Any, a: int, b: int, weights: Any, options: Any, start: Any, terms: Any, trace: Any
 ) -> tuple[Any, float, int, float, bool]:
     """The whole of Algorithm 1 for graphs a (source) and b (target).
 
-    Returns gamma, the value, iterations, the last gap and whether it reached the tolerance; fills `terms` and `trace`,
-    the latter with (objective, gap) before each iteration, where they have room. The value is the sum of the terms,
-    or without them comes from Q(gamma), carried from step to step.
+    It starts from mu nu^T, or near the plan of the costs `start` where there are any. Returns gamma, the value,
+    iterations, the last gap and whether it reached the tolerance; fills `terms` and `trace`, the latter with
+    (objective, gap) before each iteration, where they have room. The value is the sum of the terms, or without them
+    comes from Q(gamma), carried from step to step.
     """
     pair = load_pair(graphs, a, b, weights)  # 1
     n, m = pair.fixed.shape
@@ -167,7 +179,11 @@ def solve_pair(
     for i in range(n):  # 2
         for k in range(m):
             gamma[i, k] = pair.mu[i] * pair.nu[k]
-    start_image(graphs, pair, weights, image)
+    if start.size:
+        leave_for(start, pair, options.sinkhorn_iter, gamma)
+        quadratic_map(graphs, pair, weights, gamma, image)
+    else:
+        start_image(graphs, pair, weights, image)
     divergence = logarithms(gamma, pair.log_prior, logs) if kl != 0.0 else 0.0
     objective = 0.0
     if len(trace):
@@ -206,11 +222,11 @@ def solve_pair(
 
 
 @compiled
-def solve_chunk(graphs: Any, pairs: Any, weights: Any, options: Any, results: Any) -> None:
-    """Many pairs, one after the other; results are values, n_iter, gaps, converged."""
+def solve_chunk(graphs: Any, pairs: Any, weights: Any, options: Any, start: Any, results: Any) -> None:
+    """Many pairs, one after the other, from one start; results are values, n_iter, gaps, converged."""
     values, n_iter, gaps, converged = results
     terms, trace = np.empty(0), np.empty((0, 2))
     for p in range(len(pairs)):
         _, values[p], n_iter[p], gaps[p], converged[p] = solve_pair(
-            graphs, pairs[p, 0], pairs[p, 1], weights, options, terms, trace
+            graphs, pairs[p, 0], pairs[p, 1], weights, options, start, terms, trace
         )

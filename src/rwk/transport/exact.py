@@ -14,6 +14,7 @@ from rwk.transport import cpu
 from rwk.transport.chunks import Ticker, one_blas_thread
 from rwk.transport.loading import load_pair
 from rwk.transport.problem import (
+    NO_START,
     TERM_NAMES,
     BackendError,
     CostWeights,
@@ -66,7 +67,14 @@ def run_pairs(
 
 
 def run_pair(
-    measures: GraphMeasures, a: int, b: int, weights: CostWeights, options: ScgOptions, *, trace: bool = False
+    measures: GraphMeasures,
+    a: int,
+    b: int,
+    weights: CostWeights,
+    options: ScgOptions,
+    *,
+    trace: bool = False,
+    start: NDArray[np.float64] = NO_START,
 ) -> PairSolution:
     """Algorithm 1 with the exact direction: plain Frank-Wolfe, whose gap is the true one."""
     measures, kl = in_doubles(measures), weights.beta_global * weights.degree_weight
@@ -74,6 +82,8 @@ def run_pair(
         pair = load_pair(measures, a, b, weights)  # 1
         shape = pair.fixed.shape
         gamma = np.outer(pair.mu, pair.nu)  # 2
+        if start.size:
+            cpu.leave_for(start, pair, options.sinkhorn_iter, gamma)
         logs, trial, trial_logs = np.zeros(shape), np.empty(shape), np.zeros(shape)
         image, delta_image, g = np.empty(shape), np.empty(shape), np.empty(shape)
         terms = np.zeros(len(TERM_NAMES))

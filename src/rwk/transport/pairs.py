@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.transport.chunks import Ticker
-from rwk.transport.problem import CostWeights, GraphMeasures, PairResults, PairSolution, ScgOptions
+from rwk.transport.problem import NO_START, CostWeights, GraphMeasures, PairResults, PairSolution, ScgOptions
 
 __all__ = ["Ticker", "in_precision", "joined", "solve_pair", "solve_pairs"]
 
@@ -69,9 +69,11 @@ def solve_pair(
     *,
     backend: str = "cpu",
     trace: bool = False,
+    start: NDArray[np.float64] = NO_START,
 ) -> PairSolution:
-    """Solve graphs a and b in this order, coupling included."""
-    solution: PairSolution = backend_named(backend).run_pair(measures, a, b, weights, options, trace=trace)
+    """Solve graphs a and b in this order, coupling included; on a GPU from mu nu^T alone."""
+    elsewhere = {"start": start} if start.size else {}
+    solution: PairSolution = backend_named(backend).run_pair(measures, a, b, weights, options, trace=trace, **elsewhere)
     return solution
 
 

@@ -27,6 +27,9 @@ from numpy.typing import NDArray
 # A change of any rule that changes values raises this number.
 SOLVER_VERSION: Final = 1
 
+# costs near whose plan a solver starts; none, and it starts from mu nu^T
+NO_START: Final = np.empty((0, 0))
+
 TERM_NAMES: Final = (
     "feature",
     "neighbourhood",

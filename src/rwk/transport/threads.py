@@ -16,6 +16,7 @@ from rwk.transport.chunks import Ticker, in_threads, one_blas_thread, plan_chunk
 from rwk.transport.compiling import call_compiled
 from rwk.transport.lanes import body
 from rwk.transport.problem import (
+    NO_START,
     TERM_NAMES,
     CostWeights,
     GraphMeasures,
@@ -63,14 +64,21 @@ def run_pairs(
 
 
 def run_pair(
-    measures: GraphMeasures, a: int, b: int, weights: CostWeights, options: ScgOptions, *, trace: bool = False
+    measures: GraphMeasures,
+    a: int,
+    b: int,
+    weights: CostWeights,
+    options: ScgOptions,
+    *,
+    trace: bool = False,
+    start: NDArray[np.float64] = NO_START,
 ) -> PairSolution:
-    """Solve one pair, coupling included."""
+    """Solve one pair, coupling included, near the plan of the costs `start` where there are any."""
     terms = np.zeros(len(TERM_NAMES))
     history = np.full((options.max_iter if trace else 0, 2), np.nan)
     pairs = np.array([[a, b]])
     with one_blas_thread():
-        if is_small(measures, pairs)[0]:
+        if not start.size and is_small(measures, pairs)[0]:
             results, couplings = PairResults.empty(1), np.empty((1, measures.sizes[a], measures.sizes[b]))
             if not len(solve_small(measures, pairs, weights, options, results, couplings, history)):
                 gamma = couplings[0].astype(measures.structure.dtype)
@@ -78,7 +86,7 @@ def run_pair(
                 _, n_iter, gap, converged = (of_one[0] for of_one in results)
                 return make_solution(gamma, terms, n_iter=n_iter, gap=gap, converged=converged, history=history)
             history[:] = np.nan
-        arguments = measures, a, b, weights, options, terms, history
+        arguments = measures, a, b, weights, options, start, terms, history
         gamma, _, n_iter, gap, converged = call_compiled(cpu.solve_pair, *arguments)
     return make_solution(gamma, terms, n_iter=n_iter, gap=gap, converged=converged, history=history)
 
@@ -123,10 +131,15 @@ def solve_small(
 
 
 def solve_large(
-    measures: GraphMeasures, pairs: NDArray[np.int64], weights: CostWeights, options: ScgOptions, results: PairResults
+    measures: GraphMeasures,
+    pairs: NDArray[np.int64],
+    weights: CostWeights,
+    options: ScgOptions,
+    results: PairResults,
+    start: NDArray[np.float64] = NO_START,
 ) -> None:
-    """Solve pairs one by one."""
-    call_compiled(cpu.solve_chunk, measures, pairs, weights, options, results)
+    """Solve pairs one by one, from one start."""
+    call_compiled(cpu.solve_chunk, measures, pairs, weights, options, start, results)
 
 
 def empty_lanes(dtype: Any) -> NDArray[Any]:

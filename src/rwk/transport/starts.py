@@ -1,0 +1,77 @@
+"""More starts than one: H is not convex, and what conditional gradient finds depends on where it begins.
+
+Start 0 is mu nu^T, that of every matrix; the others are near sharp Sinkhorn plans of random costs. Such a start
+depends on its number, a seed and the sizes of the two graphs, so a pair's values do not depend on the pairs around it.
+They do depend on the order of the nodes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rwk.transport.chunks import in_threads, one_blas_thread
+from rwk.transport.pairs import orient, solve_pair
+from rwk.transport.problem import CostWeights, GraphMeasures, PairResults, PairSolution, ScgOptions
+
+
+def start_costs(sizes: tuple[int, int], start: int, seed: int | None = 0) -> NDArray[np.float64]:
+    """Random costs in [0, 1) whose plan the start of that number is near; a seed of None gives others each time.
+
+    >>> start_costs((2, 3), 1).shape, bool((start_costs((2, 3), 1) == start_costs((2, 3), 1)).all())
+    ((2, 3), True)
+    """
+    return np.random.default_rng(None if seed is None else [seed, *sizes, start]).random(sizes)
+
+
+def best_solution(
+    measures: GraphMeasures,
+    a: int,
+    b: int,
+    weights: CostWeights,
+    options: ScgOptions,
+    *,
+    n_starts: int,
+    seed: int | None = 0,
+    backend: str = "cpu",
+    trace: bool = False,
+) -> PairSolution:
+    """The solution with the least value among those of `n_starts` starts; all but the first are the CPU's work."""
+    best = solve_pair(measures, a, b, weights, options, backend=backend, trace=trace)
+    elsewhere = "exact" if backend == "exact" else "cpu"
+    for start in range(1, n_starts):
+        costs = start_costs((int(measures.sizes[a]), int(measures.sizes[b])), start, seed)
+        other = solve_pair(measures, a, b, weights, options, backend=elsewhere, trace=trace, start=costs)
+        best = min(best, other, key=lambda solution: solution.value)
+    return best
+
+
+def best_values(
+    measures: GraphMeasures,
+    pairs: NDArray[np.int64],
+    weights: CostWeights,
+    options: ScgOptions,
+    *,
+    n_starts: int,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    """The least value of each pair over `n_starts` starts, in its canonical orientation, on the CPU."""
+    from rwk.transport.threads import run_pairs, solve_large
+
+    oriented = orient(measures, pairs)
+    values = run_pairs(measures, oriented, weights, options, n_jobs=n_jobs).values
+    shapes, which = np.unique(measures.sizes[oriented], axis=0, return_inverse=True)
+    members = np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
+
+    def work(shape: int) -> int:
+        mine, (n, m) = members[shape], shapes[shape].tolist()
+        for start in range(1, n_starts):
+            part = PairResults.empty(len(mine))
+            solve_large(measures, oriented[mine], weights, options, part, start_costs((n, m), start, seed))
+            values[mine] = np.minimum(values[mine], part.values)
+        return len(mine)
+
+    with one_blas_thread():
+        in_threads(work, len(shapes), n_jobs=n_jobs, tick=None)
+    return values

@@ -1,0 +1,109 @@
+"""More starts than one: the same solver from elsewhere, the best found, for a pair and for many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+
+import naive
+from asserts import assert_close, tolerance
+from generators import all_settings, graph_sets, laws
+from rwk import Graph, GraphSet, Parameters, RWKernel, align, as_graphs
+from rwk.parameters import ParameterError
+from rwk.represent import represent
+from rwk.transport.pairs import orient, solve_pair
+from rwk.transport.starts import best_solution, best_values, start_costs
+from rwk.trials import matrix_of_starts
+
+
+@laws(40)
+@given(graph_sets(), all_settings(attention=False))
+def test_another_start_agrees_with_the_oracle(graphs: list[Graph], keywords: dict[str, Any]) -> None:
+    parameters = Parameters.of(keywords)
+    measures, _ = represent(GraphSet.from_graphs(graphs), parameters)
+    weights, options = parameters.cost_weights(), parameters.scg_options()
+    problem = naive.unpacked_problem(measures, 0, 1)
+    costs = start_costs((len(problem.mu), len(problem.nu)), 1)
+    wanted = naive.solve(problem, weights, options, costs)
+    found = solve_pair(measures, 0, 1, weights, options, start=costs)
+    size = max(sum(abs(term) for term in wanted.terms.values()), 1e-3)
+    assert_close(found.value, wanted.value, tolerance().value, scale=size)
+    assert np.abs(found.coupling.sum(axis=1) - problem.mu).max() < 1e-9
+    assert np.abs(found.coupling.sum(axis=0) - problem.nu).max() < 1e-9
+
+
+def ring_and_others() -> list[nx.Graph]:
+    return [
+        nx.cycle_graph(7),
+        nx.cycle_graph(7),
+        nx.path_graph(7),
+        nx.star_graph(4),
+        nx.empty_graph(1),
+        nx.wheel_graph(6),
+    ]
+
+
+def test_a_ring_is_laid_on_itself_only_from_another_start() -> None:
+    ring = nx.cycle_graph(7)
+    spread, laid = (align(ring, ring, n_starts=n, entropy=0.01, max_iter=50) for n in (1, 6))
+    assert np.allclose(spread.coupling, 1 / 49)
+    assert laid.value < spread.value
+    image = laid.coupling.argmax(axis=1)
+    assert sorted(image) == list(range(7))
+    steps = {int((image[(i + 1) % 7] - image[i]) % 7) for i in range(7)}
+    assert steps in ({1}, {6})
+
+
+def test_one_start_is_the_solver_itself_and_more_are_never_worse() -> None:
+    graphs = ring_and_others()
+    kernel = RWKernel(entropy=0.02).fit(graphs)
+    for i in range(len(graphs)):
+        for j in range(len(graphs)):
+            one, many = (kernel.align(graphs[i], graphs[j], n_starts=n) for n in (1, 4))
+            assert one.value == kernel.align(graphs[i], graphs[j]).value
+            assert many.value <= one.value
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_many_pairs_find_what_single_pairs_find(precision: str) -> None:
+    parameters = Parameters(entropy=0.02, precision=precision)
+    graphs = as_graphs(ring_and_others())
+    measures, _ = represent(graphs, parameters)
+    weights, options = parameters.cost_weights(), parameters.scg_options()
+    pairs = np.stack(np.triu_indices(len(graphs)), axis=1)
+    found = best_values(measures, pairs, weights, options, n_starts=4)
+    for value, (a, b) in zip(found, orient(measures, pairs), strict=True):
+        single = best_solution(measures, int(a), int(b), weights, options, n_starts=4)
+        assert value == pytest.approx(single.value, rel=1e-9)
+    shuffled = np.random.default_rng(0).permutation(len(pairs))
+    assert np.array_equal(
+        best_values(measures, pairs[shuffled], weights, options, n_starts=4, n_jobs=1), found[shuffled]
+    )
+    matrix = matrix_of_starts(graphs, parameters, 4)
+    assert np.array_equal(matrix, matrix.T)
+    assert np.array_equal(matrix[np.triu_indices(len(graphs))], found.astype(np.float32))
+
+
+def test_starts_follow_the_seed() -> None:
+    assert not np.array_equal(start_costs((3, 4), 1, 0), start_costs((3, 4), 2, 0))
+    assert not np.array_equal(start_costs((3, 4), 1, 0), start_costs((3, 4), 1, 1))
+    assert not np.array_equal(start_costs((3, 4), 1, None), start_costs((3, 4), 1, None))
+
+
+def test_other_starts_with_the_exact_direction() -> None:
+    pytest.importorskip("ot")
+    ring = nx.cycle_graph(6)
+    one, many = (align(ring, ring, n_starts=n, direction="exact", max_iter=50, certify=True) for n in (1, 5))
+    assert many.value < one.value
+    assert many.certificate is not None
+    assert many.certificate < 1e-2
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, "many", None, float("nan")])
+def test_a_number_of_starts_that_is_none(wrong: Any) -> None:
+    with pytest.raises(ParameterError, match="n_starts="):
+        align(nx.path_graph(3), nx.path_graph(3), n_starts=wrong)
