@@ -15,7 +15,7 @@ from rwk.parameters import VARIANTS, ParameterError
 
 FIELDS = {field.name: field.default for field in fields(Parameters)}
 
-# a seed is for numpy to check
+# a seed may be None
 NUMBERS = {name for name, default in FIELDS.items() if type(default) in (int, float)} - {"random_state"}
 
 # every name that users, estimators and the command line share
@@ -54,7 +54,8 @@ def test_numbers_outside_their_range(name: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [("entropy", 0), ("eta", 0.0), ("max_iter", 0), ("sinkhorn_iter", 0), ("hamming_weight", 1.01),
-     ("label_weight", 2), ("hops", 1.5), ("wl_rounds", 0.5), ("embedding_dim", 1), ("walk_length", 0)],
+     ("label_weight", 2), ("hops", 1.5), ("wl_rounds", 0.5), ("embedding_dim", 1), ("walk_length", 0),
+     ("random_state", -1), ("random_state", 0.5), ("random_state", "many"), ("random_state", float("nan"))],
 )  # fmt: skip
 def test_edges_of_ranges_are_refused(name: str, value: Any) -> None:
     with pytest.raises(ParameterError, match=f"{name}="):

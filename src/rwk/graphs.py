@@ -256,10 +256,11 @@ def _numbers(given: Any, kind: np.dtype[Any], title: str) -> NDArray[Any]:
             numbers = values.astype(kind)
     except (TypeError, ValueError):
         raise GraphError(f"{title} must be an array of numbers; see rwk.as_graphs for what else there is") from None
-    different = numbers.ravel() != values.ravel()
-    if kind == np.int64 and different.any():
-        wrong = values.ravel().tolist()[int(np.argmax(different))]
-        raise GraphError(f"{title} must be whole numbers, not {wrong!r}; see rwk.as_graphs for what else there is")
+    if kind == np.int64:
+        different = numbers.ravel() != values.ravel()
+        if different.any():
+            wrong = values.ravel().tolist()[int(np.argmax(different))]
+            raise GraphError(f"{title} must be whole numbers, not {wrong!r}; see rwk.as_graphs for what else there is")
     return numbers
 
 

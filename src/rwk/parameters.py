@@ -155,7 +155,7 @@ class Parameters:
                 _check_choice(name, value, choices)
         for name, (low, high, strict, whole) in _RANGES.items():
             value = getattr(settings, name)
-            if not (name == "embedding_dim" and value is None):
+            if not (name in _MAY_BE_NONE and value is None):
                 _check_range(name, value, low=low, high=high, strict=strict, whole=whole)
         check_jobs(settings.n_jobs)
         if settings.structure_metric == "hamming" and settings.embedding != "attention":
@@ -222,7 +222,9 @@ _RANGES: Final[dict[str, tuple[float, float, bool, bool]]] = {
     "sinkhorn_iter": (1, math.inf, False, True),
     "tol": (0, math.inf, False, False),
     "eta": (0, math.inf, True, False),
+    "random_state": (0, math.inf, False, True),
 }
+_MAY_BE_NONE: Final = ("embedding_dim", "random_state")
 
 
 def check_jobs(n_jobs: Any) -> None:
