@@ -191,13 +191,32 @@ def test_persistence_of_a_triangle_with_a_tail() -> None:
 @pytest.mark.parametrize("layers", [1, 3])
 @pytest.mark.parametrize("scale", ["uniform", "degree"])
 @pytest.mark.parametrize("jumping", [False, True])
-def test_gntk_by_its_definition(layers: int, scale: str, jumping: bool) -> None:
-    found = baselines.get("gntk", blocks=3, layers=layers, scale=scale, jumping=jumping, normalize=False).fit_transform(
-        LABELLED
-    )
+@pytest.mark.parametrize("backend", ["cpu", "gpu"])
+def test_gntk_by_its_definition(
+    layers: int, scale: str, jumping: bool, backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RWK_GPU_DEVICE", "cpu")
+    given = {"blocks": 3, "layers": layers, "scale": scale, "jumping": jumping, "backend": backend}
+    found = baselines.get("gntk", normalize=False, **given).fit_transform(LABELLED)
     for i, j in product(range(len(LABELLED)), repeat=2):
         wanted = _tangent(LABELLED[i], LABELLED[j], 3, layers, scale, jumping)
         np.testing.assert_allclose(found[i, j], wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("entries", [1, 300, 2**26])
+def test_gntk_on_the_gpu_does_not_depend_on_its_tiles(entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    from rwk.baselines import tangent_gpu
+
+    monkeypatch.setenv("RWK_GPU_DEVICE", "cpu")
+    monkeypatch.setattr(tangent_gpu, "TILE", entries)
+    ragged = without(random_set(4, 9, low=1, high=9), "node_attributes")
+    mine, theirs = baselines.get("gntk", backend="gpu"), baselines.get("gntk")
+    for (name, found), (same, wanted) in zip(mine.settings(ragged), theirs.settings(ragged), strict=True):
+        assert name == same
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8)
+    found, wanted = (kernel.fit(ragged[2:]).transform(ragged[:2]) for kernel in (mine, theirs))
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-7)
 
 
 def _tangent(g: Graph, h: Graph, blocks: int, layers: int, scale: str, jumping: bool) -> float:

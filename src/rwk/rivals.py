@@ -50,7 +50,7 @@ def is_network(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a baseline's records and notes go (without `records` nothing is kept), and what folds are run on."""
+    """Where a baseline's records and notes go (without `records` nothing is kept), and what it is run on."""
 
     records: Path | None = None
     n_jobs: int = 1
@@ -77,22 +77,23 @@ def score_baseline(forms: Mapping[str, GraphSet], name: str, folds: Folds, place
         "about": {"estimator": repr(estimator), "searched": searched},
         "records": place.records,
         "n_jobs": place.n_jobs,
+        "backend": place.backend,
         "progress": place.progress,
     }
     if estimator.kind == "classifier":
         # what a network is depends on numbers that its name leaves out
         given = {key: value for key, value in estimator.get_params().items() if key not in ("random_state", "device")}
         common["about"]["parameters"] = given
+        _place(estimator, place)
         return nested_cv(_Network(estimator, graphs, targets), targets, **common)
     kept = None
     if place.records:
         kept = KeptMatrices.at(place.records.parent / UNFINISHED / f"{graphs.name}-{name}.npz", forms, estimator)
-    if "n_jobs" in estimator.get_params():
-        estimator.set_params(n_jobs=place.n_jobs)
+    _place(estimator, place)
     matrices = LazyMatrices(lambda: _all_settings(estimator, forms, kept))
     # exp(−γ D) is searched over the γ of the method's own paper
     grid = Grid(eta=estimator.gammas, C=COSTS) if estimator.kind == "discrepancy" else Grid(C=COSTS)
-    experiment = nested_cv(matrices, targets, grid=grid, kind=estimator.kind, backend=place.backend, **common)
+    experiment = nested_cv(matrices, targets, grid=grid, kind=estimator.kind, **common)
     if kept:
         kept.remove()
     return experiment
@@ -160,6 +161,17 @@ class _Network:
         fresh.fit(self.graphs[train], self.targets[train])
         chosen = {key: _plain(value) for key, value in getattr(fresh, "chosen_", {}).items()}
         return fresh.predict(self.graphs[test]), chosen
+
+
+def _place(estimator: Any, place: Place) -> None:
+    """Tell an estimator where to run, as far as it has a choice."""
+    where: dict[str, Any] = {"n_jobs": place.n_jobs}
+    if place.backend == "gpu":
+        from rwk.transport.gpu.device import open_device
+
+        where |= {"backend": "gpu", "device": str(open_device())}
+    known = estimator.get_params()
+    estimator.set_params(**{name: value for name, value in where.items() if name in known})
 
 
 def _all_settings(estimator: Any, forms: Mapping[str, GraphSet], kept: KeptMatrices | None) -> dict[str, Any]:

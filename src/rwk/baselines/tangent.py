@@ -28,6 +28,7 @@ from rwk.baselines.pairs import pair_matrix
 from rwk.features import block_adjacency
 from rwk.graphs import FloatArray, GraphSet, IntArray
 from rwk.transport.compiling import compiled_loosely
+from rwk.transport.gpu.device import open_device
 
 
 def _arccos_polynomial(degree: int) -> FloatArray:
@@ -60,7 +61,7 @@ class GNTK(GraphKernel):
     """The tangent kernel of a graph network with `blocks` aggregations of `layers` ReLU layers each.
 
     `scale`: "uniform" (c_u = 1) or "degree" (c_u = 1 / |N[u]|). `jumping`: sum over all blocks, not the last alone.
-    Nodes are described by their labels, or degrees where there are none.
+    Nodes are described by their labels, or degrees where there are none. `backend`: "cpu" (threads) or "gpu".
 
     >>> from rwk import as_graphs
     >>> import networkx as nx
@@ -89,6 +90,7 @@ class GNTK(GraphKernel):
         scale: str = "uniform",
         jumping: bool = True,
         normalize: bool = True,
+        backend: str = "cpu",
         n_jobs: int | None = None,
     ) -> None:
         self.blocks = blocks
@@ -96,6 +98,7 @@ class GNTK(GraphKernel):
         self.scale = scale
         self.jumping = jumping
         self.normalize = normalize
+        self.backend = backend
         self.n_jobs = n_jobs
 
     def settings(self, X: Any) -> Iterator[tuple[str, FloatArray]]:
@@ -112,6 +115,8 @@ class GNTK(GraphKernel):
     def _represent(self, graphs: GraphSet) -> TangentGraphs:
         if self.scale not in ("uniform", "degree"):
             raise ValueError(f"scale={self.scale!r} is not known: it must be 'uniform' or 'degree'")
+        if self.backend not in ("cpu", "gpu"):
+            raise ValueError(f"backend={self.backend!r} is not known: it must be 'cpu' or 'gpu'")
         closed = block_adjacency(graphs).tocsr()
         first = closed.indptr.astype(np.int64)
         starts = np.repeat(graphs.node_offsets[:-1], graphs.sizes)
@@ -136,6 +141,11 @@ class GNTK(GraphKernel):
 
     def _after_blocks(self, rows: TangentGraphs, columns: TangentGraphs | None, wanted: Sequence[int]) -> FloatArray:
         """The kernel of all pairs for each wanted number of blocks, shape (wanted, rows, columns)."""
+        if self.backend == "gpu":
+            open_device()  # or one sentence on what is missing, before torch is imported
+            from rwk.baselines.tangent_gpu import kernel_on_device
+
+            return kernel_on_device(rows, columns, self.layers, self.jumping, wanted)
         other = rows if columns is None else columns
         layers, jumping, ends = self.layers, self.jumping, np.array(wanted, np.int64)
 

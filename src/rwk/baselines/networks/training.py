@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -46,7 +47,8 @@ def train(
 ) -> Trained:
     """Train on the graphs split[0]; with validation graphs split[1] the epoch that does best on them is kept."""
     learn, validate = split
-    with torch.random.fork_rng(), one_thread():  # the caller's random state stays as it is
+    # the caller's random state stays as it is
+    with torch.random.fork_rng(), one_thread(), same_every_time(graphs.x.device):
         torch.manual_seed(options.seed)
         network = make().to(graphs.x.device)
         classes = torch.from_numpy(codes).to(graphs.x.device)
@@ -95,6 +97,21 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+@contextmanager
+def same_every_time(device: Any) -> Iterator[None]:
+    """Let a GPU add up in one order only, so that a seed gives the same network again; a processor does so anyway."""
+    if device.type != "cuda":
+        yield
+        return
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # as cuBLAS asks for it, before its first product
+    before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
 
 
 def batches_of(order: IntArray, size: int) -> list[IntArray]:

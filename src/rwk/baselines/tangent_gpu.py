@@ -1,0 +1,116 @@
+"""The graph neural tangent kernel on a GPU: tiles of graphs of like size, every matrix of a tile at once.
+
+Graphs are laid out from the largest to the smallest and cut into groups; a tile is two groups, and holds Σ and Θ of all
+its pairs as (row graph, node, column graph, node). Aggregation is then a product from the left with closed adjacencies
+and one from the right. Nodes that only fill up a group have no neighbours and no root: their values stay 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import pi
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import torch
+
+from rwk.baselines.tangent import TangentGraphs
+from rwk.graphs import FloatArray, IntArray
+from rwk.transport.gpu.device import chunk_bytes, open_device
+
+ALIVE: Final = 10  # arrays of the size of a tile's Σ while it is worked on
+TILE: Final = 2**26  # entries of Σ that keep a card busy; larger tiles would only mix sizes
+
+
+class Group(NamedTuple):
+    """Some graphs, filled up to one size n."""
+
+    members: IntArray
+    closed: Any  # (g, n, n) adjacency with loops, rows times c_u
+    labels: Any  # (g, n), −1 where there is no node
+    roots: Any  # (blocks, g, n), 0 where there is no node
+
+
+def kernel_on_device(
+    rows: TangentGraphs, columns: TangentGraphs | None, layers: int, jumping: bool, wanted: Sequence[int]
+) -> FloatArray:
+    """The kernel of all pairs for each wanted number of blocks, shape (wanted, rows, columns)."""
+    other = rows if columns is None else columns
+    device = open_device()
+    per_tile = min(TILE, chunk_bytes(device) // (8 * ALIVE))
+    mine = list(_groups(rows, per_tile, device))
+    theirs = mine if columns is None else list(_groups(other, per_tile, device))
+    out = np.empty((len(wanted), len(rows.offsets) - 1, len(other.offsets) - 1))
+    for k, left in enumerate(mine):
+        for right in theirs[k:] if columns is None else theirs:
+            values = _tile(left, right, layers, jumping, wanted).cpu().numpy()
+            out[:, left.members[:, None], right.members] = values
+            if columns is None:
+                out[:, right.members[:, None], left.members] = values.swapaxes(1, 2)
+    return out
+
+
+def _groups(graphs: TangentGraphs, per_tile: int, device: Any) -> Iterator[Group]:
+    """The graphs, largest first, in groups of which two fill a tile at most (but for a graph that fills more alone)."""
+    sizes = np.diff(graphs.offsets)
+    order = np.argsort(-sizes, kind="stable")
+    most = int(per_tile**0.5)
+    while len(order):
+        n = int(sizes[order[0]])
+        count = max(1, most // n)
+        yield _group(graphs, order[:count], n, device)
+        order = order[count:]
+
+
+def _group(graphs: TangentGraphs, members: IntArray, n: int, device: Any) -> Group:
+    closed = np.zeros((len(members), n, n))
+    labels = np.full((len(members), n), -1, np.int64)
+    roots = np.zeros((len(graphs.roots), len(members), n))
+    for at, member in enumerate(members):
+        nodes = slice(graphs.offsets[member], graphs.offsets[member + 1])
+        own = np.arange(nodes.stop - nodes.start)
+        degrees = np.diff(graphs.first[nodes.start : nodes.stop + 1])
+        neighbours = graphs.neighbours[graphs.first[nodes.start] : graphs.first[nodes.stop]]
+        closed[at, own, own] = 1.0
+        closed[at, np.repeat(own, degrees), neighbours] = 1.0
+        closed[at, own] *= graphs.scale[nodes, None]
+        labels[at, own] = graphs.labels[nodes]
+        roots[:, at, own] = graphs.roots[:, nodes]
+    return Group(members, *(torch.from_numpy(array).to(device) for array in (closed, labels, roots)))
+
+
+def _tile(left: Group, right: Group, layers: int, jumping: bool, wanted: Sequence[int]) -> Any:
+    """The kernel of all pairs of two groups, (wanted, left, right)."""
+    equal = left.labels[:, :, None, None] == right.labels
+    sigma = (equal & (left.labels >= 0)[:, :, None, None]).double()
+    theta = sigma.clone()
+    total = _summed(theta)
+    found = []
+    for block in range(max(wanted)):
+        sigma, theta = (_aggregated(left, matrix, right) for matrix in (sigma, theta))
+        norm = left.roots[block][:, :, None, None] * right.roots[block]
+        for _ in range(layers):
+            sigma, theta = _relu(sigma, theta, norm)
+        total = total + _summed(theta) if jumping else _summed(theta)
+        if block + 1 in wanted:
+            found.append(total)
+    return torch.stack(found)
+
+
+def _summed(theta: Any) -> Any:
+    return theta.sum(dim=(1, 3))
+
+
+def _aggregated(left: Group, matrix: Any, right: Group) -> Any:
+    """Σ over the closed neighbourhoods on both sides, scaled."""
+    half = torch.einsum("iab,ibjc->iajc", left.closed, matrix)
+    return torch.einsum("iajc,jdc->iajd", half, right.closed)
+
+
+def _relu(sigma: Any, theta: Any, norm: Any) -> tuple[Any, Any]:
+    """One fully connected layer; Σ = Θ = norm = 0 where there is no node, and stay so."""
+    rho = sigma.div_(norm.clamp(min=torch.finfo(norm.dtype).tiny)).clamp_(-1.0, 1.0)
+    kappa = rho.acos().neg_().add_(pi).div_(pi)
+    rest = rho.square().neg_().add_(1.0).sqrt_().div_(pi)
+    sigma = rest.addcmul_(rho, kappa).mul_(norm)
+    return sigma, theta.mul_(kappa).add_(sigma)
