@@ -100,7 +100,7 @@ class Stub:
         return {"epochs": 9, "random_state": self.random_state}
 
     def set_params(self, **parameters: Any) -> Stub:
-        self.random_state = parameters["random_state"]
+        self.random_state = parameters.get("random_state", self.random_state)
         return self
 
     def __sklearn_clone__(self) -> Stub:
@@ -135,6 +135,31 @@ def test_networks_record_what_they_chose_and_take_the_seed(tmp_path: Path, monke
     ] * FOLDS
     assert asked == [2]
     assert records[0].protocol["parameters"] == {"epochs": 9}
+
+
+def test_a_network_records_the_device_it_learned_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.setenv("RWK_GPU_DEVICE", "cpu")
+    graphs = graphs_of(n=8)
+    folds = make_folds(graphs.targets, FOLDS, 1)
+    for backend, device in (("gpu", "processor"), ("cpu", None)):
+        place = Place(tmp_path / f"{backend}.jsonl", backend=backend)
+        experiment = score_baseline({"": graphs}, "PATCHY-SAN", folds, place)
+        assert [score.versions.get("device") for score in experiment.scores] == [device] * FOLDS
+
+
+def test_baselines_are_told_where_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.setattr("rwk.transport.gpu.device.open_device", lambda: "cuda:1")
+    for name, backend, wanted in (
+        ("GIN", "gpu", {"device": "cuda:1"}),
+        ("GIN", "cpu", {"device": "cpu"}),
+        ("GNTK", "gpu", {"backend": "gpu", "n_jobs": 3}),
+        ("GNTK", "cpu", {"backend": "cpu", "n_jobs": 3}),
+    ):
+        estimator = rivals.baseline(name)
+        rivals._place(estimator, Place(n_jobs=3, backend=backend))
+        assert wanted.items() <= estimator.get_params().items()
 
 
 def test_networks_are_repeated_less_unless_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,7 @@ from rwk.experiment.search import Grid
 from rwk.files import UNFINISHED
 from rwk.graphs import GraphSet, IntArray
 from rwk.settings import KeptMatrices, LazyMatrices
+from rwk.transport.pairs import backend_name
 
 
 def baseline_names() -> list[str]:
@@ -166,7 +167,7 @@ class _Network:
 def _place(estimator: Any, place: Place) -> None:
     """Tell an estimator where to run, as far as it has a choice."""
     where: dict[str, Any] = {"n_jobs": place.n_jobs}
-    if place.backend == "gpu":
+    if backend_name(place.backend) == "gpu":
         from rwk.transport.gpu.device import open_device
 
         where |= {"backend": "gpu", "device": str(open_device())}

@@ -61,7 +61,8 @@ def nested_cv(
     folds it already holds are not run again. `about` are facts of the method that records keep and a resumed run must
     share; where it is given it stands for the matrices too, and none is asked for when every fold is recorded; else
     their means do. Scores of matrices do not depend on `n_jobs`. `backend="gpu"` searches and fits folds of matrices
-    by the dozen on a GPU, to single precision of the same machines; "auto" does where there is one.
+    by the dozen on a GPU, to single precision of the same machines; "auto" does where there is one. Of a function,
+    which runs where it likes, it is only recorded.
 
     >>> D = np.abs(np.subtract.outer(np.arange(40.0), np.arange(40.0)))
     >>> targets = np.arange(40) >= 20
@@ -76,7 +77,7 @@ def nested_cv(
     run = _prepared(source, np.asarray(targets), kind, (grid or Grid()).checked(), about)
     protocol = {"n_splits": folds.n_splits, **run.protocol()}
     protocols = {seed: {"folds": folds.fingerprint(seed), **protocol} for seed in folds.test_fold}
-    backend = backend_name(backend) if not callable(source) else "cpu"
+    backend = backend_name(backend)
     blank = _blank(dataset, method, codes, backend)
     wanted = {(dataset, method, seed, fold) for seed, fold in folds}
     done: list[Score] = []
