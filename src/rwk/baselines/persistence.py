@@ -68,15 +68,17 @@ class PWL(RoundsKernel):
         largest = np.ones(len(graphs))
         np.maximum.at(largest, owner[ends[:, 0]], weights)
         persistence = np.where(persistence < 0, largest[owner], persistence)
+        persistence = persistence**self.power
         if not self.cycles:
-            return histograms(owner, colour, len(graphs), persistence**self.power)
-        cycle_ends = ends[closes].ravel()
-        cycle_weights = np.repeat(weights[closes], 2)
+            return histograms(owner, colour, len(graphs), persistence)
+        # an edge that closes a cycle counts at both its ends: added up by node first, for there are many edges
+        ending = np.bincount(ends[closes].ravel(), np.repeat(weights[closes] ** self.power, 2), len(owner))
+        there = ending > 0
         return histograms(
-            np.concatenate([owner, owner[cycle_ends]]),
-            np.concatenate([colour, mix(colour[cycle_ends] + CYCLE_SALT)]),
+            np.concatenate([owner, owner[there]]),
+            np.concatenate([colour, mix(colour[there] + CYCLE_SALT)]),
             len(graphs),
-            np.concatenate([persistence, cycle_weights]) ** self.power,
+            np.concatenate([persistence, ending[there]]),
         )
 
 
