@@ -33,8 +33,8 @@ from rwk.transport.gpu.device import announce_compiling, chunk_bytes, is_out_of_
 from rwk.treatment import diagonal_scale
 from rwk.treatment_gpu import treat_many
 
-ALIVE = 6  # arrays of the size of all kernels of one task while they are treated
-TREATED_BYTES = 2**31  # of kernels that are treated together
+ALIVE = 6  # arrays of the size of the kernels that are treated together, while they are
+TREATED_BYTES = 2**31  # of those kernels, at most
 
 
 class DeviceRun:
@@ -59,7 +59,8 @@ class DeviceRun:
             pairs = len(pairs_of(int(group[0].codes.max()) + 1))
             machines = n_kernels * pairs * grid.n_inner * grid.inner_repeats
             bytes_of_one = 4 * n * n * n_kernels + 16 * n * machines * len(grid.C)
-            count = max(1, chunk_bytes(self.device) // bytes_of_one - 2 * ALIVE)
+            room = chunk_bytes(self.device) - ALIVE * self._treated_bytes()
+            count = max(1, room // bytes_of_one)
             yield from (group[first : first + count] for first in range(0, len(group), count))
 
     def __call__(self, tasks: Sequence[Task]) -> list[tuple[Choice, IntArray]]:
@@ -151,7 +152,7 @@ class DeviceRun:
 
     def _training_kernels(self, task: Task, treatment: str) -> Any:
         """Every η's and setting's treated kernel on the training graphs, (η settings, n, n), in single precision."""
-        at_once = max(1, TREATED_BYTES // (8 * len(task.train) ** 2))
+        at_once = max(1, self._treated_bytes() // (8 * len(task.train) ** 2))
         made, treated = [], []
         for eta in self.matrices.etas:
             kernels = [self._kernel(name, eta, task, task.train) for name in self.named]
@@ -165,6 +166,10 @@ class DeviceRun:
         if made:
             treated.append(treat_many(torch.stack(made), treatment).kernels.float())
         return torch.cat(treated)
+
+    def _treated_bytes(self) -> int:
+        """Of the kernels that are treated together: half of what a chunk may take, with all that is alive beside."""
+        return min(TREATED_BYTES, chunk_bytes(self.device) // (2 * ALIVE))
 
     def _kernel(self, setting: str, eta: float | None, task: Task, rows: IntArray) -> Any:
         """`Matrices.kernel` on the device, in double precision."""
