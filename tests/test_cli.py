@@ -198,6 +198,14 @@ def test_a_mistake_is_one_sentence_and_exit_code_2(name: str, folder: Path, tmp_
     assert not [p for p in tmp_path.rglob("*") if p.is_file()]
 
 
+def test_a_baseline_does_not_run_elsewhere_than_asked(folder: Path, tmp_path: Path) -> None:
+    asked = ("classify", folder, "-o", tmp_path / "run", "--method", "gntk", "--backend", "gpu")
+    done = rwk(*asked, RWK_GPU_DEVICE="nosuch")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "backend='gpu' needs" in done.stderr or "names no device" in done.stderr
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
 def broken(folder: Path, tmp_path: Path, part: str, change: object) -> Path:
     """A copy of the TU folder with one file changed."""
     import shutil

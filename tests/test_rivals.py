@@ -27,6 +27,7 @@ from rwk.experiment.statistics import average_ranks
 from rwk.experiment.tables import Experiment, markdown_table
 from rwk.graphs import GraphSet
 from rwk.machines import encode_classes
+from rwk.parameters import Parameters
 from rwk.reproduce import Options, all_methods, reproduce
 from rwk.rivals import Place, is_network, score_baseline, score_or_note
 from score_records import repeat_of
@@ -192,7 +193,8 @@ def test_classify_puts_all_methods_beside_rwk(
     monkeypatch.setattr(rivals, "baseline_names", lambda: ["WL", "HGK-WL", "WL-OA"])
     for score in scores_of("TOY", "rwk", [0.1, 0.2], folds=make_folds(graphs.targets, FOLDS, 1).fingerprint(0)).scores:
         append_record(tmp_path / "records.jsonl", score)
-    classify_baselines(graphs, "all", tmp_path, repeats=1, splits=FOLDS, n_jobs=1, budget=None)
+    parameters = Parameters(backend="cpu", n_jobs=1)
+    classify_baselines(graphs, "all", parameters, tmp_path, repeats=1, splits=FOLDS, budget=None)
     shown = capsys.readouterr().out
     assert re.search(r"\| dataset \| repeats × folds \| majority \| WL +\| WL-OA +\| rwk +\|", shown)
     assert "* HGK-WL: needs node attributes or labels" in shown

@@ -88,8 +88,7 @@ def classify(
         parameters = replace(parameters, **changes).checked()
         _classify(graphs, parameters, output, grid=grid, repeats=repeats, splits=splits)
     if changes is None or method.lower() == "all":
-        n_jobs = parameters.n_jobs
-        classify_baselines(graphs, method, output, repeats=repeats, splits=splits, n_jobs=n_jobs, budget=budget)
+        classify_baselines(graphs, method, parameters, output, repeats=repeats, splits=splits, budget=budget)
 
 
 @app.command()

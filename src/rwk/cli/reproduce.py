@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rwk.cli.screen import console, errors, progress_bar
+from rwk.parameters import Parameters
 
 
 def reproduce(
@@ -72,9 +73,19 @@ def variant_of(method: str) -> dict[str, Any] | None:
 
 
 def classify_baselines(
-    graphs: Any, method: str, output: Path, *, repeats: int, splits: int, n_jobs: int | None, budget: float | None
+    graphs: Any,
+    method: str,
+    parameters: Parameters,
+    output: Path,
+    *,
+    repeats: int,
+    splits: int,
+    budget: float | None,
 ) -> None:
-    """Score one baseline or all on the folds that RWK meets, into the same records; print all of them together."""
+    """Score one baseline or all on the folds that RWK meets, into the same records; print all of them together.
+
+    Of RWK's parameters, a baseline takes the backend and the number of threads.
+    """
     import os
 
     from rwk.experiment import make_folds, markdown_table, read_records
@@ -85,7 +96,8 @@ def classify_baselines(
     from rwk.methods import known_method
     from rwk.rivals import Place, baseline_names, score_baseline, score_or_note
 
-    place = Place(check_writable(output / "records.jsonl"), n_jobs or os.cpu_count() or 1, progress=True)
+    records, n_jobs = check_writable(output / "records.jsonl"), parameters.n_jobs or os.cpu_count() or 1
+    place = Place(records, n_jobs, parameters.backend, progress=True)
     folds = make_folds(graphs.targets, n_splits=splits, n_repeats=repeats)
 
     def say(line: str) -> None:
