@@ -152,15 +152,18 @@ def test_a_network_records_the_device_it_learned_on(tmp_path: Path, monkeypatch:
 def test_baselines_are_told_where_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
     monkeypatch.setattr("rwk.transport.gpu.device.open_device", lambda: "cuda:1")
-    for name, backend, wanted in (
-        ("GIN", "gpu", {"device": "cuda:1"}),
-        ("GIN", "cpu", {"device": "cpu"}),
-        ("GNTK", "gpu", {"backend": "gpu", "n_jobs": 3}),
-        ("GNTK", "cpu", {"backend": "cpu", "n_jobs": 3}),
+    monkeypatch.setattr("rwk.transport.pairs.device_present", lambda: True)
+    for name, backend, parameters, folds in (
+        ("GIN", "gpu", {"device": "cuda:1"}, ("gpu", 4)),
+        ("GIN", "auto", {"device": "cpu"}, ("cpu", 9)),
+        ("GNTK", "auto", {"backend": "gpu", "n_jobs": 9}, ("gpu", 9)),
+        ("GNTK", "cpu", {"backend": "cpu", "n_jobs": 9}, ("cpu", 9)),
+        ("WL", "gpu", {}, ("gpu", 9)),
     ):
         estimator = rivals.baseline(name)
-        rivals._place(estimator, Place(n_jobs=3, backend=backend))
-        assert wanted.items() <= estimator.get_params().items()
+        where = rivals._placed(estimator, Place(n_jobs=9, backend=backend))
+        assert parameters.items() <= estimator.get_params().items()
+        assert (where["backend"], where["n_jobs"]) == folds
 
 
 def test_networks_are_repeated_less_unless_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

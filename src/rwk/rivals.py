@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from sklearn.base import clone
@@ -27,6 +27,9 @@ from rwk.files import UNFINISHED
 from rwk.graphs import GraphSet, IntArray
 from rwk.settings import KeptMatrices, LazyMatrices
 from rwk.transport.pairs import backend_name
+
+# networks that learn beside each other on one GPU, each in a process of its own
+NETWORKS_ON_GPU: Final = 4
 
 
 def baseline_names() -> list[str]:
@@ -77,24 +80,21 @@ def score_baseline(forms: Mapping[str, GraphSet], name: str, folds: Folds, place
         "method": name,
         "about": {"estimator": repr(estimator), "searched": searched},
         "records": place.records,
-        "n_jobs": place.n_jobs,
-        "backend": place.backend,
         "progress": place.progress,
     }
     if estimator.kind == "classifier":
         # what a network is depends on numbers that its name leaves out
         given = {key: value for key, value in estimator.get_params().items() if key not in ("random_state", "device")}
         common["about"]["parameters"] = given
-        _place(estimator, place)
-        return nested_cv(_Network(estimator, graphs, targets), targets, **common)
+        return nested_cv(_Network(estimator, graphs, targets), targets, **common, **_placed(estimator, place))
     kept = None
     if place.records:
         kept = KeptMatrices.at(place.records.parent / UNFINISHED / f"{graphs.name}-{name}.npz", forms, estimator)
-    _place(estimator, place)
+    where = _placed(estimator, place)
     matrices = LazyMatrices(lambda: _all_settings(estimator, forms, kept))
     # exp(−γ D) is searched over the γ of the method's own paper
     grid = Grid(eta=estimator.gammas, C=COSTS) if estimator.kind == "discrepancy" else Grid(C=COSTS)
-    experiment = nested_cv(matrices, targets, grid=grid, kind=estimator.kind, **common)
+    experiment = nested_cv(matrices, targets, grid=grid, kind=estimator.kind, **common, **where)
     if kept:
         kept.remove()
     return experiment
@@ -164,15 +164,23 @@ class _Network:
         return fresh.predict(self.graphs[test]), chosen
 
 
-def _place(estimator: Any, place: Place) -> None:
-    """Tell an estimator where to run, as far as it has a choice."""
-    where: dict[str, Any] = {"n_jobs": place.n_jobs}
-    if backend_name(place.backend) == "gpu":
+def _placed(estimator: Any, place: Place) -> dict[str, Any]:
+    """Tell an estimator where to run, as far as it has a choice; where its folds run.
+
+    Networks leave the processor only when they are told to: their steps are so short that every core runs one as fast
+    as a GPU that goes from one process to the next.
+    """
+    is_classifier = estimator.kind == "classifier"
+    backend = "cpu" if is_classifier and place.backend == "auto" else backend_name(place.backend)
+    given: dict[str, Any] = {"n_jobs": place.n_jobs, "backend": backend}
+    if backend == "gpu":
         from rwk.transport.gpu.device import open_device
 
-        where |= {"backend": "gpu", "device": str(open_device())}
+        given["device"] = str(open_device())
     known = estimator.get_params()
-    estimator.set_params(**{name: value for name, value in where.items() if name in known})
+    estimator.set_params(**{name: value for name, value in given.items() if name in known})
+    n_jobs = min(place.n_jobs, NETWORKS_ON_GPU) if is_classifier and backend == "gpu" else place.n_jobs
+    return {"n_jobs": n_jobs, "backend": backend}
 
 
 def _all_settings(estimator: Any, forms: Mapping[str, GraphSet], kept: KeptMatrices | None) -> dict[str, Any]:
