@@ -243,10 +243,10 @@ def test_a_budget_that_is_spent_is_stated(tmp_path: Path) -> None:
     place = Place(tmp_path / "TOY-WL.jsonl")
     said: list[str] = []
     assert score_or_note({"": graphs}, "WL", folds, place, budget=0.01, say=said.append) is None
-    assert said == ["WL on TOY: did not finish in 0.01 s"]
+    assert said == ["WL on TOY: did not finish in 0.01 s on 1 core"]
     assert read_notes(tmp_path / NOTES)["TOY", "WL"].seconds == 0.01
     assert score_or_note({"": graphs}, "WL", folds, place, budget=0.01, say=said.append) is None
-    assert said[-1] == "WL on TOY: did not finish in 0.01 s; give it a larger budget"
+    assert said[-1] == "WL on TOY: did not finish in 0.01 s on 1 core; give it a larger budget"
     found = score_or_note({"": graphs}, "WL", folds, place, budget=300.0, say=said.append)
     assert found is not None
     assert [s.score for s in found.scores] == [s.score for s in score_baseline({"": graphs}, "WL", folds).scores]

@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 from sklearn.base import clone
 
+from rwk.cards import counted
 from rwk.deadline import done_within
 from rwk.experiment import Experiment, Folds, nested_cv, read_records
 from rwk.experiment.grids import COSTS
@@ -140,7 +141,8 @@ def score_or_note(
             say(f"{name} on {graphs.name}: {known.words}; give it a larger budget")
             return None
         if not done_within(budget, score_baseline, dict(forms), name, folds, place):
-            note("not finished", f"did not finish in {time_in_words(budget)}", budget)
+            machine = counted(place.n_jobs, "core") + (" and a GPU" if backend_name(place.backend) == "gpu" else "")
+            note("not finished", f"did not finish in {time_in_words(budget)} on {machine}", budget)
             return None
         experiment = score_baseline(forms, name, folds, place)  # from the records
     say(repr(experiment))
