@@ -27,7 +27,8 @@ class Group(NamedTuple):
 
     members: IntArray
     closed: Any  # (g, n, n) adjacency with loops, rows times c_u
-    labels: Any  # (g, n), −1 where there is no node
+    labels: Any  # (g, n)
+    there: Any  # (g, n), whether there is a node
     roots: Any  # (blocks, g, n), 0 where there is no node
 
 
@@ -64,7 +65,7 @@ def _groups(graphs: TangentGraphs, per_tile: int, device: Any) -> Iterator[Group
 
 def _group(graphs: TangentGraphs, members: IntArray, n: int, device: Any) -> Group:
     closed = np.zeros((len(members), n, n))
-    labels = np.full((len(members), n), -1, np.int64)
+    labels, there = np.zeros((len(members), n), np.int64), np.zeros((len(members), n), np.bool_)
     roots = np.zeros((len(graphs.roots), len(members), n))
     for at, member in enumerate(members):
         nodes = slice(graphs.offsets[member], graphs.offsets[member + 1])
@@ -74,27 +75,24 @@ def _group(graphs: TangentGraphs, members: IntArray, n: int, device: Any) -> Gro
         closed[at, own, own] = 1.0
         closed[at, np.repeat(own, degrees), neighbours] = 1.0
         closed[at, own] *= graphs.scale[nodes, None]
-        labels[at, own] = graphs.labels[nodes]
+        labels[at, own], there[at, own] = graphs.labels[nodes], True
         roots[:, at, own] = graphs.roots[:, nodes]
-    return Group(members, *(torch.from_numpy(array).to(device) for array in (closed, labels, roots)))
+    return Group(members, *(torch.from_numpy(array).to(device) for array in (closed, labels, there, roots)))
 
 
 def _tile(left: Group, right: Group, layers: int, jumping: bool, wanted: Sequence[int]) -> Any:
     """The kernel of all pairs of two groups, (wanted, left, right)."""
     equal = left.labels[:, :, None, None] == right.labels
-    sigma = (equal & (left.labels >= 0)[:, :, None, None]).double()
+    sigma = (equal & left.there[:, :, None, None] & right.there).double()
     theta = sigma.clone()
-    total = _summed(theta)
-    found = []
+    totals = [_summed(theta)]
     for block in range(max(wanted)):
         sigma, theta = (_aggregated(left, matrix, right) for matrix in (sigma, theta))
         norm = left.roots[block][:, :, None, None] * right.roots[block]
         for _ in range(layers):
             sigma, theta = _relu(sigma, theta, norm)
-        total = total + _summed(theta) if jumping else _summed(theta)
-        if block + 1 in wanted:
-            found.append(total)
-    return torch.stack(found)
+        totals.append(totals[-1] + _summed(theta) if jumping else _summed(theta))
+    return torch.stack([totals[blocks] for blocks in wanted])
 
 
 def _summed(theta: Any) -> Any:
