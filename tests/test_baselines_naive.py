@@ -196,6 +196,8 @@ def test_persistence_of_a_triangle_with_a_tail() -> None:
 def test_gntk_by_its_definition(
     layers: int, scale: str, jumping: bool, backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if backend == "gpu":
+        pytest.importorskip("torch")
     monkeypatch.setenv("RWK_GPU_DEVICE", "cpu")
     given = {"blocks": 3, "layers": layers, "scale": scale, "jumping": jumping, "backend": backend}
     found = baselines.get("gntk", normalize=False, **given).fit_transform(LABELLED)

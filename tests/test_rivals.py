@@ -163,6 +163,7 @@ def test_baselines_are_told_where_to_run(monkeypatch: pytest.MonkeyPatch) -> Non
         estimator = rivals.baseline(name)
         where = rivals._placed(estimator, Place(n_jobs=9, backend=backend))
         assert parameters.items() <= estimator.get_params().items()
+        assert where == rivals._where(estimator, Place(n_jobs=9, backend=backend))
         assert (where["backend"], where["n_jobs"]) == folds
 
 

@@ -141,7 +141,8 @@ def score_or_note(
             say(f"{name} on {graphs.name}: {known.words}; give it a larger budget")
             return None
         if not done_within(budget, score_baseline, dict(forms), name, folds, place):
-            machine = counted(place.n_jobs, "core") + (" and a GPU" if backend_name(place.backend) == "gpu" else "")
+            where = _where(method, place)
+            machine = counted(where["n_jobs"], "core") + (" and a GPU" if where["backend"] == "gpu" else "")
             note("not finished", f"did not finish in {time_in_words(budget)} on {machine}", budget)
             return None
         experiment = score_baseline(forms, name, folds, place)  # from the records
@@ -166,23 +167,29 @@ class _Network:
         return fresh.predict(self.graphs[test]), chosen
 
 
-def _placed(estimator: Any, place: Place) -> dict[str, Any]:
-    """Tell an estimator where to run, as far as it has a choice; where its folds run.
+def _where(estimator: Any, place: Place) -> dict[str, Any]:
+    """What the folds of a baseline run on.
 
-    Networks leave the processor only when they are told to: their steps are so short that every core runs one as fast
-    as a GPU that goes from one process to the next.
+    Networks leave the processor only when they are told to: beside other work on a GPU they hardly come forward.
     """
-    is_classifier = estimator.kind == "classifier"
-    backend = "cpu" if is_classifier and place.backend == "auto" else backend_name(place.backend)
-    given: dict[str, Any] = {"n_jobs": place.n_jobs, "backend": backend}
-    if backend == "gpu":
+    if estimator.kind != "classifier":
+        return {"backend": backend_name(place.backend), "n_jobs": place.n_jobs}
+    if place.backend == "gpu":
+        return {"backend": "gpu", "n_jobs": min(place.n_jobs, NETWORKS_ON_GPU)}
+    return {"backend": "cpu", "n_jobs": place.n_jobs}
+
+
+def _placed(estimator: Any, place: Place) -> dict[str, Any]:
+    """Tell an estimator where to run, as far as it has a choice; what its folds run on."""
+    where = _where(estimator, place)
+    given = {**where, "n_jobs": place.n_jobs}
+    if where["backend"] == "gpu":
         from rwk.transport.gpu.device import open_device
 
         given["device"] = str(open_device())
     known = estimator.get_params()
     estimator.set_params(**{name: value for name, value in given.items() if name in known})
-    n_jobs = min(place.n_jobs, NETWORKS_ON_GPU) if is_classifier and backend == "gpu" else place.n_jobs
-    return {"n_jobs": n_jobs, "backend": backend}
+    return where
 
 
 def _all_settings(estimator: Any, forms: Mapping[str, GraphSet], kept: KeptMatrices | None) -> dict[str, Any]:

@@ -28,7 +28,6 @@ from rwk.baselines.pairs import pair_matrix
 from rwk.features import block_adjacency
 from rwk.graphs import FloatArray, GraphSet, IntArray
 from rwk.transport.compiling import compiled_loosely
-from rwk.transport.gpu.device import open_device
 
 
 def _arccos_polynomial(degree: int) -> FloatArray:
@@ -142,10 +141,12 @@ class GNTK(GraphKernel):
     def _after_blocks(self, rows: TangentGraphs, columns: TangentGraphs | None, wanted: Sequence[int]) -> FloatArray:
         """The kernel of all pairs for each wanted number of blocks, shape (wanted, rows, columns)."""
         if self.backend == "gpu":
-            open_device()  # or one sentence on what is missing, before torch is imported
+            from rwk.transport.gpu.device import open_device
+
+            device = open_device()  # or one sentence on what is missing, before torch is imported
             from rwk.baselines.tangent_gpu import kernel_on_device
 
-            return kernel_on_device(rows, columns, self.layers, self.jumping, wanted)
+            return kernel_on_device(rows, columns, self.layers, self.jumping, wanted, device)
         other = rows if columns is None else columns
         layers, jumping, ends = self.layers, self.jumping, np.array(wanted, np.int64)
 

@@ -16,7 +16,7 @@ import torch
 
 from rwk.baselines.tangent import TangentGraphs
 from rwk.graphs import FloatArray, IntArray
-from rwk.transport.gpu.device import chunk_bytes, open_device
+from rwk.transport.gpu.device import chunk_bytes
 
 ALIVE: Final = 10  # arrays of the size of a tile's Σ while it is worked on
 TILE: Final = 2**26  # entries of Σ that keep a card busy; larger tiles would only mix sizes
@@ -33,11 +33,10 @@ class Group(NamedTuple):
 
 
 def kernel_on_device(
-    rows: TangentGraphs, columns: TangentGraphs | None, layers: int, jumping: bool, wanted: Sequence[int]
+    rows: TangentGraphs, columns: TangentGraphs | None, layers: int, jumping: bool, wanted: Sequence[int], device: Any
 ) -> FloatArray:
     """The kernel of all pairs for each wanted number of blocks, shape (wanted, rows, columns)."""
     other = rows if columns is None else columns
-    device = open_device()
     per_tile = min(TILE, chunk_bytes(device) // (8 * ALIVE))
     mine = list(_groups(rows, per_tile, device))
     theirs = mine if columns is None else list(_groups(other, per_tile, device))

@@ -47,6 +47,8 @@ class DeviceRun:
             name: torch.as_tensor(np.ascontiguousarray(matrix), device=self.device)
             for name, matrix in matrices.named.items()
         }
+        # with all that is alive beside, half of what a chunk may take
+        self.treated_bytes = min(TREATED_BYTES, chunk_bytes(self.device) // (2 * ALIVE))
 
     def batches(self, tasks: Sequence[Task]) -> Iterator[list[Task]]:
         """Tasks of one size of training fold, as many together as the device's memory holds."""
@@ -59,7 +61,7 @@ class DeviceRun:
             pairs = len(pairs_of(int(group[0].codes.max()) + 1))
             machines = n_kernels * pairs * grid.n_inner * grid.inner_repeats
             bytes_of_one = 4 * n * n * n_kernels + 16 * n * machines * len(grid.C)
-            room = chunk_bytes(self.device) - ALIVE * self._treated_bytes()
+            room = chunk_bytes(self.device) - ALIVE * self.treated_bytes
             count = max(1, room // bytes_of_one)
             yield from (group[first : first + count] for first in range(0, len(group), count))
 
@@ -152,7 +154,7 @@ class DeviceRun:
 
     def _training_kernels(self, task: Task, treatment: str) -> Any:
         """Every η's and setting's treated kernel on the training graphs, (η settings, n, n), in single precision."""
-        at_once = max(1, self._treated_bytes() // (8 * len(task.train) ** 2))
+        at_once = max(1, self.treated_bytes // (8 * len(task.train) ** 2))
         made, treated = [], []
         for eta in self.matrices.etas:
             kernels = [self._kernel(name, eta, task, task.train) for name in self.named]
@@ -166,10 +168,6 @@ class DeviceRun:
         if made:
             treated.append(treat_many(torch.stack(made), treatment).kernels.float())
         return torch.cat(treated)
-
-    def _treated_bytes(self) -> int:
-        """Of the kernels that are treated together: half of what a chunk may take, with all that is alive beside."""
-        return min(TREATED_BYTES, chunk_bytes(self.device) // (2 * ALIVE))
 
     def _kernel(self, setting: str, eta: float | None, task: Task, rows: IntArray) -> Any:
         """`Matrices.kernel` on the device, in double precision."""
