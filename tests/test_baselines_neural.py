@@ -17,7 +17,14 @@ from rwk.baselines.fields import receptive_fields
 torch = pytest.importorskip("torch", reason="torch is not installed (extra: baselines)")
 
 from rwk.baselines.networks import capsgnn, dgcnn, gin  # noqa: E402
-from rwk.baselines.networks.batches import Batch, graph_tensors, sum_over_neighbours  # noqa: E402
+from rwk.baselines.networks.batches import (  # noqa: E402
+    Batch,
+    arranged,
+    graph_tensors,
+    spread_over_nodes,
+    sum_over_neighbours,
+    sum_over_nodes,
+)
 
 NEURAL = ["patchy-san", "dgcnn", "capsgnn", "gin"]
 GRAPHS = random_set(3, 10, low=5, high=9)
@@ -58,10 +65,54 @@ def test_dgcnn_layer_agrees_with_pyg() -> None:
     torch.testing.assert_close(layer(batch.x, batch), wanted)
 
 
-def test_gradient_of_the_sum_over_neighbours() -> None:
-    batch = batch_of(GRAPHS)
+def as_on_a_gpu(batch: Batch) -> Batch:
+    """The same batch, whose sums are done as they are on a GPU."""
+    members = torch.nn.functional.one_hot(batch.owner, batch.n_graphs).T
+    return batch._replace(members=members.to(batch.x.dtype))
+
+
+def test_a_batch_is_the_chosen_graphs_in_their_order() -> None:
+    x = np.random.default_rng(0).normal(size=(int(GRAPHS.node_offsets[-1]), 2))
+    chosen = np.array([7, 2, 5])
+    batch = graph_tensors(GRAPHS, x, None, "cpu").batch(chosen)
+    assert batch.numbers.tolist() == chosen.tolist()
+    assert batch.sizes.tolist() == GRAPHS.sizes[chosen].tolist()
+    assert batch.widest == GRAPHS.sizes[chosen].max()
+    wanted, first = set(), 0
+    for number in chosen:
+        rows = x[GRAPHS.node_offsets[number] : GRAPHS.node_offsets[number + 1]]
+        np.testing.assert_allclose(batch.x[first : first + len(rows)], rows, rtol=1e-6)
+        wanted |= {(a + first, b + first) for u, v in GRAPHS[int(number)].edges.tolist() for a, b in ((u, v), (v, u))}
+        first += len(rows)
+    found = list(zip(batch.tails.tolist(), batch.heads.tolist(), strict=True))
+    assert len(found) == len(wanted)
+    assert set(found) == wanted
+    assert batch.heads.tolist() == sorted(batch.heads.tolist())
+    assert batch.degrees.tolist() == np.bincount(batch.heads, minlength=first).tolist()
+
+
+@pytest.mark.parametrize("place", [lambda batch: batch, as_on_a_gpu])
+def test_gradient_of_the_sum_over_neighbours(place: Any) -> None:
+    batch = place(batch_of(GRAPHS))
     x = batch.x.double().requires_grad_()
     assert torch.autograd.gradcheck(lambda x: sum_over_neighbours(x, batch), x)
+
+
+def test_sums_of_a_gpu_are_those_of_a_processor() -> None:
+    lonely = Graph(3, np.empty((0, 2), np.int64))
+    here = batch_of(GraphSet.from_graphs([lonely, *without(GRAPHS, "node_labels", "node_attributes"), lonely]))
+    there = as_on_a_gpu(here)
+    torch.testing.assert_close(sum_over_neighbours(here.x, there), sum_over_neighbours(here.x, here))
+    sums = sum_over_nodes(here.x, here)
+    torch.testing.assert_close(sum_over_nodes(here.x, there), sums)
+    assert torch.equal(spread_over_nodes(sums, there), spread_over_nodes(sums, here))
+
+
+def test_arranged_rows_and_their_gradient() -> None:
+    rows = torch.arange(6.0, dtype=torch.float64).reshape(3, 2).requires_grad_()
+    places, back = torch.tensor([2, 3, 0]), torch.tensor([2, 3, 0])  # the second row has no place, nor the second place
+    assert arranged(rows, places, back).tolist() == [[4.0, 5.0], [0.0, 0.0], [0.0, 1.0]]
+    assert torch.autograd.gradcheck(lambda rows: arranged(rows, places, back), rows)
 
 
 @pytest.mark.parametrize("k", [3, 7, 12])

@@ -1,7 +1,8 @@
-"""Graphs as tensors."""
+"""Graphs as tensors: a whole set lies on the device, batches are cut from it there."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,61 +14,103 @@ from rwk.graphs import GraphSet, IntArray
 
 
 class Batch(NamedTuple):
-    """Some graphs, packed; an edge stands in both directions."""
+    """Some graphs, packed; an edge stands in both directions, edges by the node they lead to."""
 
     x: Any  # (V, d) float
     tails: Any  # (2 E,) int64
     heads: Any  # (2 E,)
+    degrees: Any  # (V,) number of neighbours
     owner: Any  # (V,) graph of each node
-    n_graphs: int
+    members: Any  # (graphs, V) one where a node is of a graph, on a GPU; None elsewhere
+    numbers: Any  # (graphs,) which graphs of the set these are
+    sizes: Any  # (graphs,) number of nodes
+    starts: Any  # (graphs,) first node
+    widest: int  # largest size
     fields: Any  # (graphs, places) nodes of the receptive fields, −1 for none; None where no network asks
 
     @property
-    def degrees(self) -> Any:
-        """Number of neighbours of each node, as floats."""
-        return torch.bincount(self.heads, minlength=len(self.x)).to(self.x.dtype)
-
-    @property
-    def sizes(self) -> Any:
-        """Number of nodes of each graph."""
-        return torch.bincount(self.owner, minlength=self.n_graphs)
+    def n_graphs(self) -> int:
+        """Number of graphs."""
+        return len(self.sizes)
 
 
-class GraphTensors(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class GraphTensors:
     """A whole set, from which batches are cut."""
 
-    graphs: GraphSet  # structure only
-    x: Any  # (V, d) on the device
-    fields: IntArray | None  # nodes numbered inside each graph
+    x: Any  # (V, d) float
+    tails: Any  # (2 E,) numbered inside each graph
+    heads: Any  # (2 E,), which edges are ordered by
+    degrees: Any  # (V,)
+    fields: Any  # nodes numbered inside each graph, or None
+    node_offsets: IntArray
+    edge_offsets: IntArray  # of both directions
+
+    @property
+    def n_graphs(self) -> int:
+        """Number of graphs."""
+        return len(self.node_offsets) - 1
 
     def batch(self, chosen: IntArray) -> Batch:
         """The chosen graphs, in this order."""
-        part = self.graphs[chosen]
-        starts = part.node_offsets[:-1]
-        offsets = self.graphs.node_offsets
-        nodes = np.repeat(offsets[:-1][chosen] - starts, part.sizes) + np.arange(int(part.node_offsets[-1]))
-        tails, heads, _ = both_directions(part)
+        sizes, n_edges = (np.diff(offsets)[chosen] for offsets in (self.node_offsets, self.edge_offsets))
+        starts, edge_starts = np.cumsum(sizes) - sizes, np.cumsum(n_edges) - n_edges
+        columns = (
+            chosen, sizes, starts, self.node_offsets[chosen] - starts, n_edges, self.edge_offsets[chosen] - edge_starts
+        )  # fmt: skip
+        # all that is sent for a batch
+        numbers, on_sizes, on_starts, node_shifts, on_edges, edge_shifts = self._sent(np.stack(columns))
+        owner = torch.repeat_interleave(on_sizes, output_size=int(sizes.sum()))
+        nodes = torch.arange(len(owner), device=owner.device) + node_shifts[owner]
+        of_edges = torch.repeat_interleave(on_edges, output_size=int(n_edges.sum()))
+        edges = torch.arange(len(of_edges), device=owner.device) + edge_shifts[of_edges]
+        first = on_starts[of_edges]
         fields = None
         if self.fields is not None:
-            mine = self.fields[chosen]
-            fields = self._tensor(np.where(mine >= 0, mine + starts[:, None], -1))
+            mine = self.fields[numbers]
+            fields = torch.where(mine >= 0, mine + on_starts[:, None], -1)
+        members = None
+        if self.x.is_cuda:
+            members = (torch.arange(len(chosen), device=owner.device)[:, None] == owner).to(self.x.dtype)
         return Batch(
-            x=self.x[self._tensor(nodes)],
-            tails=self._tensor(tails),
-            heads=self._tensor(heads),
-            owner=self._tensor(np.repeat(np.arange(len(part)), part.sizes)),
-            n_graphs=len(part),
+            x=self.x[nodes],
+            tails=self.tails[edges] + first,
+            heads=self.heads[edges] + first,
+            degrees=self.degrees[nodes],
+            owner=owner,
+            members=members,
+            numbers=numbers,
+            sizes=on_sizes,
+            starts=on_starts,
+            widest=int(sizes.max()),
             fields=fields,
         )
 
-    def _tensor(self, values: NDArray[Any]) -> Any:
-        return torch.from_numpy(np.ascontiguousarray(values, np.int64)).to(self.x.device)
+    def _sent(self, values: IntArray) -> Any:
+        tensor = torch.from_numpy(values)
+        # from pinned memory the device need not be waited for
+        return tensor.pin_memory().to(self.x.device, non_blocking=True) if self.x.is_cuda else tensor
 
 
 def graph_tensors(graphs: GraphSet, x: NDArray[Any], fields: IntArray | None, device: str) -> GraphTensors:
     """Graphs whose nodes are described by the rows of x."""
-    bare = GraphSet(graphs.node_offsets, graphs.edge_offsets, graphs.edges)
-    return GraphTensors(bare, torch.from_numpy(np.asarray(x, np.float32)).to(device), fields)
+    tails, heads, _ = both_directions(graphs)
+    order = np.argsort(heads, kind="stable")
+    first = np.repeat(graphs.node_offsets[:-1], 2 * graphs.n_edges)
+    degrees = np.bincount(heads, minlength=int(graphs.node_offsets[-1]))
+
+    def placed(values: NDArray[Any]) -> Any:
+        return torch.from_numpy(np.ascontiguousarray(values)).to(device)
+
+    return GraphTensors(
+        x=placed(np.asarray(x, np.float32)),
+        tails=placed(tails[order] - first),
+        heads=placed(heads[order] - first),
+        degrees=placed(degrees),
+        fields=None if fields is None else placed(fields),
+        node_offsets=graphs.node_offsets,
+        edge_offsets=2 * graphs.edge_offsets,
+    )
 
 
 def check_device(name: str) -> None:
@@ -78,26 +121,63 @@ def check_device(name: str) -> None:
         raise ValueError(f"device={name!r} is not there; use 'cpu', or 'cuda' where torch finds a GPU") from None
 
 
-def sum_over(values: Any, index: Any, count: int) -> Any:
-    """Rows of `values` added up by index, shape (count, ...)."""
-    return torch.zeros((count, *values.shape[1:]), dtype=values.dtype, device=values.device).index_add(0, index, values)
+def sum_over_nodes(values: Any, batch: Batch) -> Any:
+    """Rows of the nodes of each graph added up, shape (graphs, d); on a GPU by a product, always in one order."""
+    if batch.members is not None:
+        return batch.members @ values
+    return values.new_zeros((batch.n_graphs, values.shape[1])).index_add(0, batch.owner, values)
+
+
+def spread_over_nodes(values: Any, batch: Batch) -> Any:
+    """For every node the row of its graph, shape (V, d)."""
+    return values[batch.owner] if batch.members is None else batch.members.mT @ values
 
 
 def sum_over_neighbours(x: Any, batch: Batch) -> Any:
     """For every node the rows of x of its neighbours added up, shape (V, d)."""
-    return _NeighbourSum.apply(x, batch.tails, batch.heads)
+    return _NeighbourSum.apply(x, batch)
+
+
+def arranged(rows: Any, places: Any, back: Any) -> Any:
+    """Rows at their places: result[p] is rows[places[p]], zeros where that is len(rows).
+
+    No row stands twice; `back` is the place of each row, len(places) for one that has none.
+    """
+    return _Arranged.apply(rows, places, back)
 
 
 class _NeighbourSum(torch.autograd.Function):  # type: ignore[misc]
     """A x; an edge stands in both directions, so the gradient is A times the gradient, with no scattered writes."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, tails: Any, heads: Any) -> Any:
-        ctx.save_for_backward(tails, heads)
-        return torch.zeros_like(x).index_add_(0, heads, x.index_select(0, tails))
+    def forward(ctx: Any, x: Any, batch: Batch) -> Any:
+        ctx.batch = batch
+        return _neighbour_sum(x, batch)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> tuple[Any, None]:
+        return _neighbour_sum(gradients[0], ctx.batch), None
+
+
+class _Arranged(torch.autograd.Function):  # type: ignore[misc]
+    """Reading rows by places; the gradient is read by `back`."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Any, places: Any, back: Any) -> Any:
+        ctx.save_for_backward(back)
+        return _read(rows, places)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, None, None]:
-        tails, heads = ctx.saved_tensors
-        (gradient,) = gradients
-        return torch.zeros_like(gradient).index_add_(0, heads, gradient.index_select(0, tails)), None, None
+        return _read(gradients[0], ctx.saved_tensors[0]), None, None
+
+
+def _neighbour_sum(x: Any, batch: Batch) -> Any:
+    gathered = x.index_select(0, batch.tails)
+    if batch.members is not None:
+        return torch.segment_reduce(gathered, "sum", lengths=batch.degrees, unsafe=True, initial=0.0)
+    return torch.zeros_like(x).index_add_(0, batch.heads, gathered)
+
+
+def _read(rows: Any, places: Any) -> Any:
+    return torch.cat([rows, rows.new_zeros((1, rows.shape[1]))]).index_select(0, places)

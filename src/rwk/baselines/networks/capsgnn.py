@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from rwk.baselines.networks.batches import Batch, sum_over, sum_over_neighbours
+from rwk.baselines.networks.batches import Batch, arranged, spread_over_nodes, sum_over_neighbours, sum_over_nodes
 
 PRESENT, ABSENT, ABSENT_WEIGHT, RECONSTRUCTION_WEIGHT = 0.9, 0.1, 0.5, 0.1
 
@@ -72,14 +72,10 @@ class CapsGNNNetwork(nn.Module):  # type: ignore[misc]
         # attention of each channel over the nodes of a graph, adding up to their number
         peak = scores.max().detach()
         weights = (scores - peak).exp()
-        totals = sum_over(weights, batch.owner, batch.n_graphs)
-        sizes = batch.sizes
+        totals = sum_over_nodes(weights, batch)
         # large graphs would saturate the squash: sums of n capsules are divided by sqrt(n)
-        nodes = nodes * (weights * (sizes.sqrt()[:, None] / totals)[batch.owner])[..., None]
-        widest = int(sizes.max())
-        place = torch.arange(len(nodes), device=nodes.device) - (sizes.cumsum(0) - sizes)[batch.owner]
-        padded = sum_over(nodes.flatten(1), batch.owner * widest + place, batch.n_graphs * widest)
-        padded = padded.reshape(batch.n_graphs, widest, *nodes.shape[1:]).transpose(1, 2).contiguous()
+        nodes = nodes * (weights * spread_over_nodes(batch.sizes.sqrt()[:, None] / totals, batch))[..., None]
+        padded = self._padded(nodes, batch).transpose(1, 2).contiguous()
         graph = route(padded, self.to_graph, self.rounds)  # (graphs, graph capsules, hidden)
         return route(graph[:, :, None], self.to_class, self.rounds)
 
@@ -91,13 +87,21 @@ class CapsGNNNetwork(nn.Module):  # type: ignore[misc]
         invented = (lengths - ABSENT).clamp(min=0.0) ** 2
         margin = (true * missed + ABSENT_WEIGHT * (1.0 - true) * invented).sum(dim=1).mean()
         told = self.decoder((capsules * true[..., None]).flatten(1))
-        means = sum_over(batch.x, batch.owner, batch.n_graphs) / batch.sizes[:, None]
+        means = sum_over_nodes(batch.x, batch) / batch.sizes[:, None]
         return margin + RECONSTRUCTION_WEIGHT * nn.functional.mse_loss(told, means)
 
     def probabilities(self, capsules: Any) -> Any:
         """Lengths of the class capsules, over their sum."""
         lengths = torch.sqrt((capsules**2).sum(dim=-1) + 1e-9)
         return lengths / lengths.sum(dim=1, keepdim=True)
+
+    def _padded(self, nodes: Any, batch: Batch) -> Any:
+        """Nodes by graph, zeros where a graph has fewer, shape (graphs, widest, children, hidden)."""
+        place = torch.arange(batch.widest, device=nodes.device)
+        at = torch.where(place < batch.sizes[:, None], batch.starts[:, None] + place, len(nodes))
+        own = torch.arange(len(nodes), device=nodes.device) - batch.starts[batch.owner]
+        padded = arranged(nodes.flatten(1), at.flatten(), batch.owner * batch.widest + own)
+        return padded.reshape(batch.n_graphs, batch.widest, *nodes.shape[1:])
 
     def _node_capsules(self, batch: Batch) -> Any:
         """tanh of D̃^-1/2 (A + I) D̃^-1/2 x W of every layer, cut into channels."""

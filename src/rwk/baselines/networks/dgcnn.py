@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from rwk.baselines.networks.batches import Batch, sum_over_neighbours
+from rwk.baselines.networks.batches import Batch, arranged, sum_over_neighbours
 from rwk.baselines.networks.softmax import SoftmaxNetwork
 
 
@@ -32,12 +32,12 @@ def sort_pool(x: Any, batch: Batch, k: int) -> Any:
     order = x[:, :-1].sum(dim=1).argsort(descending=True, stable=True)  # stable sorts, the most important key last
     order = order[x[order, -1].argsort(descending=True, stable=True)]
     order = order[batch.owner[order].argsort(stable=True)]
-    sizes = batch.sizes
-    place = torch.arange(len(x), device=x.device) - (sizes.cumsum(0) - sizes)[batch.owner[order]]
-    pooled = x.new_zeros((batch.n_graphs, k, x.shape[1]))
-    kept = place < k
-    pooled[batch.owner[order][kept], place[kept]] = x[order][kept]
-    return pooled
+    place = torch.arange(k, device=x.device)
+    first = batch.starts[:, None]
+    at = torch.where(place < batch.sizes[:, None], order[(first + place).clamp(max=len(x) - 1)], len(x))
+    rank = order.argsort() - batch.starts[batch.owner]  # of a node in its graph
+    back = torch.where(rank < k, batch.owner * k + rank, at.numel())
+    return arranged(x, at.flatten(), back).reshape(batch.n_graphs, k, -1)
 
 
 class DGCNNNetwork(SoftmaxNetwork):

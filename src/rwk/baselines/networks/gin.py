@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import nn
 
-from rwk.baselines.networks.batches import Batch, sum_over, sum_over_neighbours
+from rwk.baselines.networks.batches import Batch, sum_over_neighbours, sum_over_nodes
 from rwk.baselines.networks.softmax import SoftmaxNetwork
 
 
@@ -34,8 +34,8 @@ class GINNetwork(SoftmaxNetwork):
 
     def forward(self, batch: Batch) -> Any:
         x = batch.x
-        scores = self.dropout(self.readouts[0](sum_over(x, batch.owner, batch.n_graphs)))
+        scores = self.dropout(self.readouts[0](sum_over_nodes(x, batch)))
         for convolution, norm, readout in zip(self.convolutions, self.norms, self.readouts[1:], strict=True):
             x = norm(convolution(x, batch)).relu()
-            scores = scores + self.dropout(readout(sum_over(x, batch.owner, batch.n_graphs)))
+            scores = scores + self.dropout(readout(sum_over_nodes(x, batch)))
         return scores

@@ -61,7 +61,7 @@ def train(
             for chosen in batches_of(shuffle.permutation(learn), options.batch_size):
                 optimizer.zero_grad()
                 batch = graphs.batch(chosen)
-                network.loss(network(batch), batch, classes[torch.from_numpy(chosen)]).backward()
+                network.loss(network(batch), batch, classes[batch.numbers]).backward()
                 optimizer.step()
             schedule.step()
             if not len(validate):
@@ -83,7 +83,7 @@ def class_scores(network: Any, graphs: GraphTensors) -> FloatArray:
     network.eval()
     rows = []
     with torch.no_grad(), one_thread():
-        for chosen in batches_of(np.arange(len(graphs.graphs)), GRAPHS_PER_PREDICTION):
+        for chosen in batches_of(np.arange(graphs.n_graphs), GRAPHS_PER_PREDICTION):
             rows.append(network.probabilities(network(graphs.batch(chosen))).cpu().numpy())
     return np.concatenate(rows).astype(np.float64)
 
@@ -140,8 +140,8 @@ def _validated(network: Any, graphs: GraphTensors, classes: Any, chosen: IntArra
     right, loss = 0, 0.0
     with torch.no_grad():
         for part in batches_of(chosen, GRAPHS_PER_PREDICTION):
-            batch, wanted = graphs.batch(part), classes[torch.from_numpy(part)]
-            output = network(batch)
+            batch = graphs.batch(part)
+            output, wanted = network(batch), classes[batch.numbers]
             right += int((network.probabilities(output).argmax(dim=1) == wanted).sum())
             loss += float(network.loss(output, batch, wanted)) * len(part)
     return right / len(chosen), loss / len(chosen)
