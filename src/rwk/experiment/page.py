@@ -170,7 +170,8 @@ def present(found: Found, datasets: Sequence[str]) -> list[str]:
 
 _ALL_METHODS: Final = (
     "In the paper's layout. **Bold: a baseline ahead of RWK** on the folds both have. Repeats × folds are 10 × 10 "
-    "where nothing else is said."
+    "where nothing else is said. What did not finish was stopped after the time it names (`--budget`); a figure beside "
+    "it may have taken longer, or a GPU, as the `seconds` and `versions` of its records tell."
 )
 _COMPLETE: Final = "On the sets that have every method, networks among them:"
 _TIMED: Final = (
