@@ -16,7 +16,7 @@ from rwk.baselines.fields import receptive_fields
 
 torch = pytest.importorskip("torch", reason="torch is not installed (extra: baselines)")
 
-from rwk.baselines.networks import capsgnn, dgcnn, gin  # noqa: E402
+from rwk.baselines.networks import capsgnn, dgcnn, gin, training  # noqa: E402
 from rwk.baselines.networks.batches import (  # noqa: E402
     Batch,
     arranged,
@@ -215,6 +215,21 @@ def test_same_seed_same_network(name: str) -> None:
     other = baselines.get(name, epochs=3, validation=0.25, random_state=1).fit(graphs, targets)
     assert not np.array_equal(first.predict_proba(graphs), other.predict_proba(graphs))
     assert torch.equal(state, torch.random.get_rng_state()), "the caller's random state was touched"
+
+
+@pytest.mark.parametrize("chosen", [True, False])
+def test_training_on_a_gpu_leaves_the_callers_choices(chosen: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # put back when the test is over
+    monkeypatch.setattr(torch.utils.deterministic, "fill_uninitialized_memory", chosen)
+    torch.use_deterministic_algorithms(chosen)
+    try:
+        with training.same_every_time(torch.device("cuda")):
+            assert torch.are_deterministic_algorithms_enabled()
+            assert not torch.utils.deterministic.fill_uninitialized_memory
+        assert torch.are_deterministic_algorithms_enabled() is chosen
+        assert torch.utils.deterministic.fill_uninitialized_memory is chosen
+    finally:
+        torch.use_deterministic_algorithms(False)
 
 
 @pytest.mark.parametrize("name", NEURAL)
