@@ -66,8 +66,8 @@ def ranks_table(table: Mapping[str, Mapping[str, float]]) -> str:
         return ""
     ranks = average_ranks(table)
     sentence = (
-        f"Average ranks over {ranks.n_datasets} datasets ({', '.join(table)}), 1 being best. "
-        f"Friedman's test that all are alike: p = {ranks.p_value:.2g}. Ranks nearer than "
+        f"Average ranks over {ranks.n_datasets} datasets ({', '.join(table)}), 1 being best, of the methods that have "
+        f"a figure on each. Friedman's test that all are alike: p = {ranks.p_value:.2g}. Ranks nearer than "
         f"{ranks.critical_difference:.2f} can't be told apart (Nemenyi, {100 * ranks.alpha:g} %)."
     )
     rows = [[method, f"{rank:.2f}"] for method, rank in zip(ranks.methods, ranks.ranks, strict=True)]
