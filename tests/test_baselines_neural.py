@@ -19,8 +19,8 @@ torch = pytest.importorskip("torch", reason="torch is not installed (extra: base
 from rwk.baselines.networks import capsgnn, dgcnn, gin, training  # noqa: E402
 from rwk.baselines.networks.batches import (  # noqa: E402
     Batch,
-    arranged,
     graph_tensors,
+    rows_by_graph,
     spread_over_nodes,
     sum_over_neighbours,
     sum_over_nodes,
@@ -108,11 +108,20 @@ def test_sums_of_a_gpu_are_those_of_a_processor() -> None:
     assert torch.equal(spread_over_nodes(sums, there), spread_over_nodes(sums, here))
 
 
-def test_arranged_rows_and_their_gradient() -> None:
-    rows = torch.arange(6.0, dtype=torch.float64).reshape(3, 2).requires_grad_()
-    places, back = torch.tensor([2, 3, 0]), torch.tensor([2, 3, 0])  # the second row has no place, nor the second place
-    assert arranged(rows, places, back).tolist() == [[4.0, 5.0], [0.0, 0.0], [0.0, 1.0]]
-    assert torch.autograd.gradcheck(lambda rows: arranged(rows, places, back), rows)
+@pytest.mark.parametrize("width", [1, 4, 6, 9])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_rows_by_graph_and_their_gradient(width: int, reverse: bool) -> None:
+    batch = batch_of(GRAPHS[:4], width=2)
+    rows = batch.x.double().requires_grad_()
+    bounds = zip(batch.starts.tolist(), batch.sizes.tolist(), strict=True)
+    nodes = [list(range(first, first + size))[:: -1 if reverse else 1] for first, size in bounds]
+    order = torch.tensor([node for own in nodes for node in own]) if reverse else None
+    found = rows_by_graph(rows, batch, width, order)
+    for number, own in enumerate(nodes):
+        kept = own[:width]
+        assert torch.equal(found[number, : len(kept)], rows[kept])
+        assert not found[number, len(kept) :].any()
+    assert torch.autograd.gradcheck(lambda rows: rows_by_graph(rows, batch, width, order), rows)
 
 
 @pytest.mark.parametrize("k", [3, 7, 12])

@@ -53,7 +53,7 @@ class GraphTensors:
 
     def batch(self, chosen: IntArray) -> Batch:
         """The chosen graphs, in this order."""
-        sizes, n_edges = (np.diff(offsets)[chosen] for offsets in (self.node_offsets, self.edge_offsets))
+        sizes, n_edges = (o[chosen + 1] - o[chosen] for o in (self.node_offsets, self.edge_offsets))
         starts, edge_starts = np.cumsum(sizes) - sizes, np.cumsum(n_edges) - n_edges
         columns = (
             chosen, sizes, starts, self.node_offsets[chosen] - starts, n_edges, self.edge_offsets[chosen] - edge_starts
@@ -138,12 +138,19 @@ def sum_over_neighbours(x: Any, batch: Batch) -> Any:
     return _NeighbourSum.apply(x, batch)
 
 
-def arranged(rows: Any, places: Any, back: Any) -> Any:
-    """Rows at their places: result[p] is rows[places[p]], zeros where that is len(rows).
+def rows_by_graph(rows: Any, batch: Batch, width: int, order: Any = None) -> Any:
+    """The first `width` rows of each graph's nodes, zeros where it has fewer, shape (graphs, width, d).
 
-    No row stands twice; `back` is the place of each row, len(places) for one that has none.
+    `order` lists the nodes, graph by graph, in another order than theirs.
     """
-    return _Arranged.apply(rows, places, back)
+    own = torch.arange(len(rows), device=rows.device)
+    place = torch.arange(width, device=rows.device)
+    there = place < batch.sizes[:, None]
+    at = torch.where(there, batch.starts[:, None] + place, 0)
+    read = torch.where(there, at if order is None else order[at], len(rows))
+    rank = (own if order is None else order.argsort()) - batch.starts[batch.owner]  # of a node in its graph
+    back = torch.where(rank < width, batch.owner * width + rank, read.numel())
+    return _Arranged.apply(rows, read.flatten(), back).reshape(batch.n_graphs, width, -1)
 
 
 class _NeighbourSum(torch.autograd.Function):  # type: ignore[misc]
@@ -160,7 +167,7 @@ class _NeighbourSum(torch.autograd.Function):  # type: ignore[misc]
 
 
 class _Arranged(torch.autograd.Function):  # type: ignore[misc]
-    """Reading rows by places; the gradient is read by `back`."""
+    """rows[places], zeros where a place is len(rows); no row is read twice, so the gradient is read by `back`."""
 
     @staticmethod
     def forward(ctx: Any, rows: Any, places: Any, back: Any) -> Any:

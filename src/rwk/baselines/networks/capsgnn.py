@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from rwk.baselines.networks.batches import Batch, arranged, spread_over_nodes, sum_over_neighbours, sum_over_nodes
+from rwk.baselines.networks.batches import Batch, rows_by_graph, spread_over_nodes, sum_over_neighbours, sum_over_nodes
 
 PRESENT, ABSENT, ABSENT_WEIGHT, RECONSTRUCTION_WEIGHT = 0.9, 0.1, 0.5, 0.1
 
@@ -75,7 +75,8 @@ class CapsGNNNetwork(nn.Module):  # type: ignore[misc]
         totals = sum_over_nodes(weights, batch)
         # large graphs would saturate the squash: sums of n capsules are divided by sqrt(n)
         nodes = nodes * (weights * spread_over_nodes(batch.sizes.sqrt()[:, None] / totals, batch))[..., None]
-        padded = self._padded(nodes, batch).transpose(1, 2).contiguous()
+        padded = rows_by_graph(nodes.flatten(1), batch, batch.widest)
+        padded = padded.unflatten(2, nodes.shape[1:]).transpose(1, 2).contiguous()
         graph = route(padded, self.to_graph, self.rounds)  # (graphs, graph capsules, hidden)
         return route(graph[:, :, None], self.to_class, self.rounds)
 
@@ -94,14 +95,6 @@ class CapsGNNNetwork(nn.Module):  # type: ignore[misc]
         """Lengths of the class capsules, over their sum."""
         lengths = torch.sqrt((capsules**2).sum(dim=-1) + 1e-9)
         return lengths / lengths.sum(dim=1, keepdim=True)
-
-    def _padded(self, nodes: Any, batch: Batch) -> Any:
-        """Nodes by graph, zeros where a graph has fewer, shape (graphs, widest, children, hidden)."""
-        place = torch.arange(batch.widest, device=nodes.device)
-        at = torch.where(place < batch.sizes[:, None], batch.starts[:, None] + place, len(nodes))
-        own = torch.arange(len(nodes), device=nodes.device) - batch.starts[batch.owner]
-        padded = arranged(nodes.flatten(1), at.flatten(), batch.owner * batch.widest + own)
-        return padded.reshape(batch.n_graphs, batch.widest, *nodes.shape[1:])
 
     def _node_capsules(self, batch: Batch) -> Any:
         """tanh of D̃^-1/2 (A + I) D̃^-1/2 x W of every layer, cut into channels."""

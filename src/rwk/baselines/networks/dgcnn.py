@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from rwk.baselines.networks.batches import Batch, arranged, sum_over_neighbours
+from rwk.baselines.networks.batches import Batch, rows_by_graph, sum_over_neighbours
 from rwk.baselines.networks.softmax import SoftmaxNetwork
 
 
@@ -32,12 +32,7 @@ def sort_pool(x: Any, batch: Batch, k: int) -> Any:
     order = x[:, :-1].sum(dim=1).argsort(descending=True, stable=True)  # stable sorts, the most important key last
     order = order[x[order, -1].argsort(descending=True, stable=True)]
     order = order[batch.owner[order].argsort(stable=True)]
-    place = torch.arange(k, device=x.device)
-    first = batch.starts[:, None]
-    at = torch.where(place < batch.sizes[:, None], order[(first + place).clamp(max=len(x) - 1)], len(x))
-    rank = order.argsort() - batch.starts[batch.owner]  # of a node in its graph
-    back = torch.where(rank < k, batch.owner * k + rank, at.numel())
-    return arranged(x, at.flatten(), back).reshape(batch.n_graphs, k, -1)
+    return rows_by_graph(x, batch, k, order)
 
 
 class DGCNNNetwork(SoftmaxNetwork):

@@ -109,7 +109,7 @@ def same_every_time(device: Any) -> Iterator[None]:
     before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     filled = torch.utils.deterministic.fill_uninitialized_memory
     torch.use_deterministic_algorithms(True, warn_only=True)
-    # nothing is read here before it is written; a kernel more for every tensor would be a third of all
+    # nothing is read here before it is written; a kernel more for every tensor took a quarter of a step of GIN
     torch.utils.deterministic.fill_uninitialized_memory = False
     try:
         yield
