@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import timed_work
-from rwk.deadline import done_within
+from rwk.runtime.deadline import done_within
 
 needs_proc = pytest.mark.skipif(
     not Path("/proc/self/stat").exists(), reason="reads the state of processes from /proc, which is not there"

@@ -25,8 +25,9 @@ from rwk.transport.problem import BackendError
 
 torch = pytest.importorskip("torch", reason="the GPU backend needs PyTorch")
 
+from rwk.runtime import device
 from rwk.transport import gpu  # noqa: E402
-from rwk.transport.gpu import batched, batched_costs, batched_sinkhorn, device, plan, store  # noqa: E402
+from rwk.transport.gpu import batched, batched_costs, batched_sinkhorn, plan, store  # noqa: E402
 
 TYPICAL_ERROR = 1e-5
 torch.set_num_threads(1)  # thousands of tiny operations: threads would only wait for each other

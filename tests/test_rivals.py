@@ -151,7 +151,7 @@ def test_a_network_records_the_device_it_learned_on(tmp_path: Path, monkeypatch:
 
 def test_baselines_are_told_where_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
-    monkeypatch.setattr("rwk.transport.gpu.device.open_device", lambda: "cuda:1")
+    monkeypatch.setattr("rwk.runtime.device.open_device", lambda: "cuda:1")
     monkeypatch.setattr("rwk.transport.pairs.device_present", lambda: True)
     for name, backend, parameters, folds in (
         ("GIN", "gpu", {"device": "cuda:1"}, ("gpu", 4)),

@@ -16,7 +16,6 @@ import pytest
 
 from gram_graphs import QUICK, random_graphs, write_tu
 from rwk.experiment import Grid, make_folds
-from rwk.files import OutputError
 from rwk.gram import matrix, symmetric_discrepancy
 from rwk.gram.matrix import triangle_blocks
 from rwk.gram.rows import KeptRows
@@ -27,6 +26,7 @@ from rwk.represent import represent
 from rwk.reproduce import Options, reproduce
 from rwk.rivals import Place, baseline, score_baseline
 from rwk.runs import classify
+from rwk.runtime.files import OutputError
 from rwk.settings import KeptMatrices
 from rwk.transport.chunks import Ticker
 

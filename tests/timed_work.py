@@ -9,7 +9,7 @@ from pathlib import Path
 
 import joblib
 
-from rwk.deadline import done_within
+from rwk.runtime.deadline import done_within
 
 
 def sleep_in_workers(folder: Path, seconds: float) -> None:

@@ -13,8 +13,8 @@ import numpy as np
 
 from rwk.embedding import ADAM_EPSILON, EPOCHS, LEARNING_RATES, MOMENTUM, SECOND_MOMENTUM, canonical_start
 from rwk.graphs import FloatArray
+from rwk.runtime.device import chunk_bytes, open_device
 from rwk.spectrum import Spectrum
-from rwk.transport.gpu.device import chunk_bytes, open_device
 from rwk.transport.gpu.store import width_of
 
 SQUARES_ALIVE = 10  # (P, P) arrays a graph holds for each learning rate

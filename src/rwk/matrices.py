@@ -21,12 +21,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.files import write_arrays
 from rwk.gram import GramHealth, symmetric_discrepancy
 from rwk.gram.rows import KeptRows, set_digest
 from rwk.graphs import GraphSet
 from rwk.parameters import Parameters
 from rwk.represent import represent
+from rwk.runtime.files import write_arrays
 from rwk.transport.chunks import Ticker
 from rwk.transport.problem import SOLVER_VERSION
 

@@ -86,7 +86,7 @@ def _machine(backend: str) -> str:
     from rwk.runs import machine_record
 
     if backend == "gpu":
-        from rwk.transport.gpu.device import device_name
+        from rwk.runtime.device import device_name
 
         return device_name()
     record = machine_record()

@@ -28,13 +28,13 @@ from rwk.experiment.page import results_page, table_of
 from rwk.experiment.results import SIGNS
 from rwk.experiment.runtimes import RUNTIMES, append_runtime
 from rwk.experiment.trials import TRIALS, trials_table
-from rwk.files import UNFINISHED, write_whole
 from rwk.forms import grid_of, load_forms
 from rwk.graphs import GraphError, GraphSet
 from rwk.matrices import Bar, MatrixSolve, described
 from rwk.methods import METHODS, known_method, settings_of, time_method
 from rwk.parameters import Parameters
 from rwk.rivals import Place, baseline_names, is_network, score_or_note
+from rwk.runtime.files import UNFINISHED, write_whole
 from rwk.trials import known_changes, run_trials
 
 EVERYTHING: Final = (*paper.DISCRETE, *paper.CONTINUOUS, "PROTEINS_full")

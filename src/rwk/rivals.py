@@ -18,14 +18,14 @@ import numpy as np
 from sklearn.base import clone
 
 from rwk.cards import counted
-from rwk.deadline import done_within
 from rwk.experiment import Experiment, Folds, nested_cv, read_records
 from rwk.experiment.grids import COSTS
 from rwk.experiment.notes import NOTES, Note, append_note, read_notes, time_in_words
 from rwk.experiment.paper import BASELINES
 from rwk.experiment.search import Grid
-from rwk.files import UNFINISHED
 from rwk.graphs import GraphSet, IntArray
+from rwk.runtime.deadline import done_within
+from rwk.runtime.files import UNFINISHED
 from rwk.settings import KeptMatrices, LazyMatrices
 from rwk.transport.pairs import backend_name
 
@@ -185,7 +185,7 @@ def _placed(estimator: Any, place: Place) -> dict[str, Any]:
     where = _where(estimator, place)
     given = {**where, "n_jobs": place.n_jobs}
     if where["backend"] == "gpu":
-        from rwk.transport.gpu.device import open_device
+        from rwk.runtime.device import open_device
 
         given["device"] = str(open_device())
     known = estimator.get_params()

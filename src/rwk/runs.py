@@ -22,13 +22,13 @@ from rwk import __version__
 from rwk.cards import run_card
 from rwk.datasets import dataset_statistics
 from rwk.experiment import Experiment, Folds, Grid, nested_cv
-from rwk.files import UNFINISHED, save_gram, write_json
 from rwk.gram import GramHealth, symmetric_discrepancy
 from rwk.gram.rows import KeptRows
 from rwk.graphs import GraphError, GraphSet
 from rwk.matrices import Bar, fingerprint
 from rwk.parameters import Parameters
 from rwk.represent import represent
+from rwk.runtime.files import UNFINISHED, save_gram, write_json
 from rwk.transport.problem import SOLVER_VERSION
 
 

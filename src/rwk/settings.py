@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from rwk import __version__
-from rwk.files import read_arrays, write_arrays
 from rwk.gram.rows import hashed, set_digest
 from rwk.graphs import GraphSet
+from rwk.runtime.files import read_arrays, write_arrays
 
 
 class LazyMatrices(Mapping[str, Any]):

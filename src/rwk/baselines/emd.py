@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from rwk.graphs import FloatArray
-from rwk.transport.compiling import compiled_loosely
+from rwk.runtime.compiling import compiled_loosely
 
 TOLERANCE: Final = 1e-12  # of a reduced cost, relative to the largest cost
 MAX_PIVOTS: Final = 2000  # per node; a bound that is not met

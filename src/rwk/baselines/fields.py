@@ -9,7 +9,7 @@ import numpy as np
 from rwk.baselines.paths import neighbour_lists, search_from
 from rwk.features import wl_colours
 from rwk.graphs import GraphSet, IntArray
-from rwk.transport.compiling import compiled_loosely
+from rwk.runtime.compiling import compiled_loosely
 
 ROUNDS: Final = 4  # of colour refinement, which orders nodes of equal centrality
 ROUNDING: Final = 9

@@ -19,8 +19,8 @@ from rwk.baselines.nodes import Standard, check_same_data, standard_of
 from rwk.baselines.pairs import pair_matrix
 from rwk.features import Colours, wl_colours
 from rwk.graphs import FloatArray, GraphSet, IntArray
+from rwk.runtime.compiling import compiled_loosely
 from rwk.structure import path_lengths, structure_cost
-from rwk.transport.compiling import compiled_loosely
 
 MAX_ITER: Final = 1000
 TOLERANCE: Final = 1e-9  # of the objective, relative and absolute

@@ -21,7 +21,7 @@ from rwk.baselines.nodes import Standard, check_same_data, labels_or_degrees, st
 from rwk.baselines.paths import neighbour_lists, search_from
 from rwk.features import mix
 from rwk.graphs import FloatArray, Graph, GraphSet, IntArray
-from rwk.transport.compiling import compiled_loosely
+from rwk.runtime.compiling import compiled_loosely
 
 NODE_KERNELS: Final = ("linear", "gaussian", "dirac")
 NODES_PER_BLOCK: Final = 2048

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rwk.graphs import Graph, IntArray
-from rwk.transport.compiling import compiled_loosely
+from rwk.runtime.compiling import compiled_loosely
 
 
 def neighbour_lists(graph: Graph) -> tuple[IntArray, IntArray]:

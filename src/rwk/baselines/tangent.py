@@ -27,7 +27,7 @@ from rwk.baselines.nodes import labels_or_degrees
 from rwk.baselines.pairs import pair_matrix
 from rwk.features import block_adjacency
 from rwk.graphs import FloatArray, GraphSet, IntArray
-from rwk.transport.compiling import compiled_loosely
+from rwk.runtime.compiling import compiled_loosely
 
 
 def _arccos_polynomial(degree: int) -> FloatArray:
@@ -141,7 +141,7 @@ class GNTK(GraphKernel):
     def _after_blocks(self, rows: TangentGraphs, columns: TangentGraphs | None, wanted: Sequence[int]) -> FloatArray:
         """The kernel of all pairs for each wanted number of blocks, shape (wanted, rows, columns)."""
         if self.backend == "gpu":
-            from rwk.transport.gpu.device import open_device
+            from rwk.runtime.device import open_device
 
             device = open_device()  # or one sentence on what is missing, before torch is imported
             from rwk.baselines.tangent_gpu import kernel_on_device

@@ -16,7 +16,7 @@ import torch
 
 from rwk.baselines.tangent import TangentGraphs
 from rwk.graphs import FloatArray, IntArray
-from rwk.transport.gpu.device import chunk_bytes
+from rwk.runtime.device import chunk_bytes
 
 ALIVE: Final = 10  # arrays of the size of a tile's Σ while it is worked on
 TILE: Final = 2**26  # entries of Σ that keep a card busy; larger tiles would only mix sizes

@@ -22,7 +22,7 @@ from rwk.baselines.nodes import learn_vectors
 from rwk.baselines.pairs import pair_matrix
 from rwk.features import smooth_attributes, wl_colours
 from rwk.graphs import FloatArray, GraphSet, IntArray
-from rwk.transport.compiling import compiled_loosely
+from rwk.runtime.compiling import compiled_loosely
 
 
 class Clouds(NamedTuple):

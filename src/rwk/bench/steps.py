@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rwk.runtime.compiling import compiled
 from rwk.transport import costs
 from rwk.transport.chunks import plan_chunks
-from rwk.transport.compiling import compiled
 from rwk.transport.lanes import body, entering, stage, steps, summaries
 from rwk.transport.lanes import sinkhorn as side_by_side
 from rwk.transport.problem import CostWeights, GraphMeasures, PairResults, ScgOptions

@@ -149,9 +149,9 @@ app.add_typer(baselines, name="baselines")
 def _classify(graphs: Any, parameters: Parameters, output: Path, *, grid: str, repeats: int, splits: int) -> Any:
     from rwk.experiment import make_folds
     from rwk.experiment.grids import SETTINGS, search_grid
-    from rwk.files import check_writable
     from rwk.graphs import GraphError
     from rwk.runs import classify as run_classify
+    from rwk.runtime.files import check_writable
 
     if grid not in SETTINGS:
         raise ValueError(f"there is no grid {grid!r}; the grids are {', '.join(SETTINGS)}")
@@ -191,7 +191,7 @@ def _draw_alignment(path: Path, first: Any, second: Any, solution: Any, title: s
 
 
 def _save(figure: Any, path: Path) -> None:
-    from rwk.files import write_whole
+    from rwk.runtime.files import write_whole
 
     write_whole(path, lambda beside: figure.savefig(beside, dpi=150, bbox_inches="tight"))
     console.print(f"picture: {path}", highlight=False, soft_wrap=True)

@@ -25,8 +25,8 @@ def bench(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Record to write.")] = None,
 ) -> None:
     """Time the solver beside POT, WWL and NumPy: same pairs, one process, one thread each."""
-    from rwk.files import check_writable, write_json
     from rwk.runs import machine_record
+    from rwk.runtime.files import check_writable, write_json
 
     if backend not in ("cpu", "gpu"):
         raise ValueError(f"backend={backend!r} can't be timed; it is cpu or gpu")

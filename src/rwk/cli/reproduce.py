@@ -92,9 +92,9 @@ def classify_baselines(
     from rwk.experiment.comparisons import differences
     from rwk.experiment.notes import NOTES, read_notes
     from rwk.experiment.tables import experiments
-    from rwk.files import check_writable
     from rwk.methods import known_method
     from rwk.rivals import Place, baseline_names, score_baseline, score_or_note
+    from rwk.runtime.files import check_writable
 
     records, n_jobs = check_writable(output / "records.jsonl"), parameters.n_jobs or os.cpu_count() or 1
     place = Place(records, n_jobs, parameters.backend, progress=True)

@@ -28,8 +28,8 @@ from rwk.experiment.search import (
 )
 from rwk.graphs import FloatArray, IntArray
 from rwk.machines import pairs_of, winners
+from rwk.runtime.device import announce_compiling, chunk_bytes, is_out_of_memory, no_room, open_kernel_device
 from rwk.smo_gpu import Paths, machine_paths
-from rwk.transport.gpu.device import announce_compiling, chunk_bytes, is_out_of_memory, no_room, open_kernel_device
 from rwk.treatment import diagonal_scale
 from rwk.treatment_gpu import treat_many
 

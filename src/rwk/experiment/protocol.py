@@ -194,7 +194,7 @@ def _versions(backend: str) -> dict[str, str]:
     if backend == "gpu":
         import torch
 
-        from rwk.transport.gpu.device import device_name
+        from rwk.runtime.device import device_name
 
         device = {"torch": str(torch.__version__), "device": device_name()}
     return {

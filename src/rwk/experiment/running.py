@@ -80,7 +80,7 @@ class Outcome(NamedTuple):
 def outcomes(runner: Runner, tasks: list[Task], n_jobs: int, backend: str) -> Iterator[Outcome]:
     """Outer folds as they are done: in processes, or by the dozen on the device."""
     if backend == "gpu" and isinstance(runner, MatrixRun):
-        from rwk.transport.gpu.device import open_kernel_device
+        from rwk.runtime.device import open_kernel_device
 
         open_kernel_device()  # or one sentence on what is missing, before it is imported
         from rwk.experiment.device import DeviceRun

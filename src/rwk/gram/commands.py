@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from rwk.files import check_matrix_file, save_gram
 from rwk.gram.budget import spell
 from rwk.gram.compute import GramProgress, compute_gram
 from rwk.gram.errors import GramError
@@ -21,6 +20,7 @@ from rwk.gram.estimate import estimate_gram
 from rwk.gram.reading import Gram
 from rwk.graphs import GraphSet
 from rwk.parameters import Parameters
+from rwk.runtime.files import check_matrix_file, save_gram
 
 if TYPE_CHECKING:
     from rich.console import Console

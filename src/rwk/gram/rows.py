@@ -19,11 +19,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.files import OutputError, read_arrays, write_arrays
 from rwk.gram.health import GramHealth
 from rwk.gram.manifest import graph_digests, stored_parameters
 from rwk.graphs import GraphSet
 from rwk.parameters import Parameters
+from rwk.runtime.files import OutputError, read_arrays, write_arrays
 from rwk.transport.problem import SOLVER_VERSION
 
 KeptBlock = tuple[NDArray[np.float64], GramHealth]

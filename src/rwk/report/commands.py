@@ -21,10 +21,10 @@ def write_report(run: str | Path, output: str | Path, *, graphs: GraphSet | None
     goes without pictures of alignments. Returns the files written.
     """
     from rwk import __version__
-    from rwk.files import check_writable
     from rwk.report.html import html_page
     from rwk.report.markdown import markdown_page
     from rwk.report.sections import run_sections
+    from rwk.runtime.files import check_writable
 
     output = Path(output)
     if output.suffix.lower() not in {".html", ".htm", ".md", ".markdown"}:
@@ -59,11 +59,11 @@ def explain_graph(
     import numpy as np
 
     from rwk.explain import explain
-    from rwk.files import write_whole
     from rwk.graphs import GraphError
     from rwk.kernel import RWKernel
     from rwk.report.explained import plot_explanation
     from rwk.report.palette import check_picture
+    from rwk.runtime.files import write_whole
     from rwk.svm import IndefiniteSVC
 
     if graphs.targets is None:
@@ -101,7 +101,7 @@ def _aligner(data: RunData, graphs: GraphSet) -> Aligner:
 
 
 def _write(path: Path, content: bytes) -> Path:
-    from rwk.files import write_whole
+    from rwk.runtime.files import write_whole
 
     def write(beside: Path) -> Any:
         return beside.write_bytes(content)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from rwk.experiment.page import PICTURES, ranks_by_kind
 from rwk.experiment.runtimes import RUNTIMES, read_runtimes
-from rwk.files import write_whole
 from rwk.report.curves import plot_runtime
 from rwk.report.ranks import plot_ranks
+from rwk.runtime.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

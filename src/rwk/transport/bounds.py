@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rwk.runtime.compiling import compiled, compiled_inside
 from rwk.transport.chunks import in_threads
-from rwk.transport.compiling import compiled, compiled_inside
 from rwk.transport.costs import cost_scratch, feature_cost, neighbour_cost, padded
 from rwk.transport.problem import GraphMeasures
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from rwk.transport.compiling import compiled_borrowing, compiled_inside
+from rwk.runtime.compiling import compiled_borrowing, compiled_inside
 from rwk.transport.reductions import total_of
 from rwk.transport.sparse import Columns, Layout, add_products, add_squared_distances, empty_layout
 from rwk.transport.vectormath import log_of, root_of

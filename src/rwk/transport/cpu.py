@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rwk.transport.compiling import compiled, compiled_inside
+from rwk.runtime.compiling import compiled, compiled_inside
 from rwk.transport.loading import Pair, load_pair
 from rwk.transport.quadratic import add_multiple, laplacian_times, narrowed, quadratic_map, start_image
 from rwk.transport.reductions import inner

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rwk.transport.compiling import compiled, compiled_inside
+from rwk.runtime.compiling import compiled, compiled_inside
 from rwk.transport.costs import cost_scratch, feature_cost, log_degree_prior, neighbour_cost, padded
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rwk.transport.compiling import compiled, compiled_inside
+from rwk.runtime.compiling import compiled, compiled_inside
 from rwk.transport.loading import Pair
 from rwk.transport.vectors import fma
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rwk.transport.compiling import compiled
+from rwk.runtime.compiling import compiled
 from rwk.transport.vectors import WIDTH_32, WIDTH_64, fma, lane_sum, load, no_lanes, wide
 
 

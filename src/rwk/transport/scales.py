@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.transport.compiling import compiled
+from rwk.runtime.compiling import compiled
 from rwk.transport.costs import cost_scratch, feature_cost, neighbour_cost, padded
 from rwk.transport.problem import GraphMeasures
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rwk.transport.compiling import compiled, compiled_inside
+from rwk.runtime.compiling import compiled, compiled_inside
 from rwk.transport.reductions import total_of
 from rwk.transport.vectormath import exp_of, log_of
 from rwk.transport.vectors import WIDTH_32, WIDTH_64, fma, lane_sum, load, splat

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from rwk.transport.compiling import compiled_borrowing, compiled_inside
+from rwk.runtime.compiling import compiled_borrowing, compiled_inside
 from rwk.transport.vectors import WIDTH_64, fma, load, splat, store, where_larger
 
 ROUNDING: Final = 1e-13  # what is left below this, relative to the squares, is rounding

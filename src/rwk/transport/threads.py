@@ -11,9 +11,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rwk.runtime.compiling import call_compiled
 from rwk.transport import cpu
 from rwk.transport.chunks import Ticker, in_threads, one_blas_thread, plan_chunks
-from rwk.transport.compiling import call_compiled
 from rwk.transport.lanes import body
 from rwk.transport.problem import (
     NO_START,

@@ -26,10 +26,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rwk.runtime.device import is_out_of_memory, kernels_usable, no_room, open_device
 from rwk.transport.chunks import Ticker
 from rwk.transport.gpu.batched import BatchResults, load_batch, solve_batch, solve_places
 from rwk.transport.gpu.batched_costs import linear_cost
-from rwk.transport.gpu.device import is_out_of_memory, kernels_usable, no_room, open_device
 from rwk.transport.gpu.plan import LARGEST_BATCH, Group, Job, batched_pair_bytes, fused_shape, group_pairs, run_chunks
 from rwk.transport.gpu.store import Store, make_store
 from rwk.transport.problem import CostWeights, GraphMeasures, PairResults, PairSolution, ScgOptions, make_solution

@@ -16,8 +16,8 @@ from typing import Any, Final
 import triton
 import triton.language as tl
 
+from rwk.runtime.device import announce_compiling
 from rwk.transport.gpu.batched_costs import ROUNDING
-from rwk.transport.gpu.device import announce_compiling
 from rwk.transport.gpu.store import Stack, Store
 from rwk.transport.problem import CostWeights
 

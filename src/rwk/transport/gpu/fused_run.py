@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from rwk.transport.gpu.device import announce_compiling
+from rwk.runtime.device import announce_compiling
 from rwk.transport.gpu.fused import LAUNCH, solve_pair_kernel
 from rwk.transport.gpu.fused_costs import linear_cost_into
 from rwk.transport.gpu.plan import Group, Job, run_chunks

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.transport.gpu.device import chunk_bytes, is_out_of_memory, no_room
+from rwk.runtime.device import chunk_bytes, is_out_of_memory, no_room
 from rwk.transport.gpu.store import Stack, Store
 from rwk.transport.problem import CostWeights, PairResults, ScgOptions
 

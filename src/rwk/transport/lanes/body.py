@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rwk.transport.compiling import compiled, compiled_borrowing, compiled_inside
+from rwk.runtime.compiling import compiled, compiled_borrowing, compiled_inside
 from rwk.transport.costs import cost_scratch
 from rwk.transport.lanes.entering import enter
 from rwk.transport.lanes.sinkhorn import sinkhorn_lanes

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rwk.transport.compiling import compiled_borrowing
+from rwk.runtime.compiling import compiled_borrowing
 from rwk.transport.costs import Scratch, fixed_cost, padded
 from rwk.transport.lanes.stage import Point, Roll, Stage, enlarge
 from rwk.transport.lanes.summaries import Summaries, summarise

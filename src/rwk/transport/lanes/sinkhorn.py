@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rwk.transport.compiling import compiled_borrowing
+from rwk.runtime.compiling import compiled_borrowing
 from rwk.transport.lanes.products import BLOCK, add_rows, row_sums
 from rwk.transport.lanes.stage import Rooms, Stage
 from rwk.transport.sinkhorn import TINY_32, TINY_64

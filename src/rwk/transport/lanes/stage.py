@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rwk.transport.compiling import compiled_borrowing, compiled_inside
+from rwk.runtime.compiling import compiled_borrowing, compiled_inside
 from rwk.transport.vectors import REGISTER_BYTES, splat, store
 
 

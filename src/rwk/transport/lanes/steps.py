@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rwk.transport.compiling import compiled_borrowing
+from rwk.runtime.compiling import compiled_borrowing
 from rwk.transport.cpu import ARMIJO, HALVINGS, LARGEST_STEP_WITH_KL, LEAST_MASS_32, LEAST_MASS_64
 from rwk.transport.lanes.products import add_product
 from rwk.transport.lanes.stage import Point, Roll, Rooms, Slopes, Stage

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rwk.transport.compiling import compiled_borrowing, compiled_inside
+from rwk.runtime.compiling import compiled_borrowing, compiled_inside
 from rwk.transport.vectormath import log_of
 from rwk.transport.vectors import fma
 

@@ -45,7 +45,7 @@ def check_matrix_file(path: str | os.PathLike[str]) -> Path:
 
     >>> check_matrix_file("K.txt")
     Traceback (most recent call last):
-    rwk.files.OutputError: K.txt: a matrix is .npz (with parameters and targets) or a plain .npy; choose one of them
+    rwk.runtime.files.OutputError: K.txt: a matrix is .npz (with parameters and targets) or a plain .npy; choose one of them
     """
     path = Path(path)
     if path.suffix.lower() not in (".npz", ".npy") and not path.is_dir():

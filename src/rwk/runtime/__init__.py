@@ -1,0 +1,1 @@
+"""What everything else stands on: compiling, devices, files, deadlines. Knows nothing of graphs."""
