@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from rwk import Graph, GraphError, GraphSet, as_graphs, load_dataset
-from rwk.checks import check_graphs
+from rwk.graphs.checks import check_graphs
 
 TRIANGLE = np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
 EDGES = [[0, 1], [0, 2], [1, 2]]

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rwk import Graph, GraphError, GraphSet
-from rwk.canonical import canonical_edges, label_codes
-from rwk.checks import check_graphs
 from rwk.graphs import EDGE_FIELDS, NODE_FIELDS
+from rwk.graphs.canonical import canonical_edges, label_codes
+from rwk.graphs.checks import check_graphs
 
 FIELDS = (*NODE_FIELDS, *EDGE_FIELDS, "node_distances", "edges")
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rwk.datasets.forms import load_forms
 from rwk.experiment import paper, read_records
 from rwk.experiment.folds import stored_folds
 from rwk.experiment.grids import SETTINGS
@@ -21,7 +22,6 @@ from rwk.experiment.page import results_page
 from rwk.experiment.records import append_record
 from rwk.experiment.results import read_results
 from rwk.experiment.runtimes import RUNTIMES, Runtime, append_runtime
-from rwk.forms import load_forms
 from rwk.matrices import described, discrepancy_matrix, fingerprint
 from rwk.methods import METHODS, known_method, settings_of
 from rwk.parameters import Parameters

@@ -11,10 +11,10 @@ import pytest
 import rwk.trials as module
 from generators import cycle, path
 from rwk import GraphSet
+from rwk.datasets.forms import grid_of
 from rwk.experiment import make_folds
 from rwk.experiment.page import results_page
 from rwk.experiment.trials import BASE, TRIALS, Trial, append_trial, read_trials, trials_table
-from rwk.forms import grid_of
 from rwk.graphs import Graph
 from rwk.parameters import Parameters
 from rwk.reproduce import Options, reproduce

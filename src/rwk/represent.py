@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from rwk.checks import check_graphs
 from rwk.features import (
     Colours,
     Signals,
@@ -24,6 +23,7 @@ from rwk.features import (
     wl_colours,
 )
 from rwk.graphs import FloatArray, Graph, GraphSet
+from rwk.graphs.checks import check_graphs
 from rwk.measures import Structures, drop_weightless, pack_measures
 from rwk.parameters import Parameters, Scale
 from rwk.scaling import attribute_standard, given_scale, learned_scale, scaled

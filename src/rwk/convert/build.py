@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.canonical import canonical_edges, label_codes
 from rwk.graphs import FloatArray, Graph, GraphError, IntArray
+from rwk.graphs.canonical import canonical_edges, label_codes
 
 ONE_DIRECTION = "have edges in one direction only, or with other values in the other; they are used in both directions"
 

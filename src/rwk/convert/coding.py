@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from rwk.canonical import label_codes
 from rwk.graphs import GraphSet
+from rwk.graphs.canonical import label_codes
 
 
 def in_codes_of(graphs: GraphSet, names: Mapping[int, str] | None) -> GraphSet:

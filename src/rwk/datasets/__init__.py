@@ -13,7 +13,7 @@
 
 from rwk.datasets.distances import bonds_only, distance_graph
 from rwk.datasets.load import list_datasets, load_dataset
-from rwk.datasets.statistics import DatasetStatistics, dataset_statistics
+from rwk.datasets.summary import DatasetStatistics, dataset_statistics
 
 __all__ = [
     "DatasetStatistics",
