@@ -13,7 +13,7 @@ from rwk import baselines
 from rwk.baselines.emd import uniform_plan
 from rwk.baselines.fused import fused_cost
 from rwk.baselines.nodes import one_hot
-from rwk.features import wl_colours
+from rwk.represent.features import wl_colours
 
 GRAPHS = random_set(1, 16, low=8, high=16)
 LABELLED = without(GRAPHS, "node_attributes")

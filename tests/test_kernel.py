@@ -254,12 +254,12 @@ def test_graphs_of_another_kind_are_refused(fitted: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("keywords", "unused"),
     [
-        ({"beta_global": 0.0}, ["rwk.structure.structure_cost"]),
-        ({"beta_local": 0.0}, ["rwk.embedding.heat_signature", "rwk.structure.narrow_factor"]),
-        ({"beta_local": 0.0, "embedding": "attention"}, ["rwk.embedding.attention_embedding"]),
-        ({"laplacian_source": 0.0, "laplacian_target": 0.0}, ["rwk.structure.narrow_factor"]),
-        ({"beta_local": 0.0, "hops": 0}, ["rwk.spectrum.decompose"]),
-        ({"beta_local": 0.0, "feature_metric": "hamming"}, ["rwk.spectrum.decompose"]),
+        ({"beta_global": 0.0}, ["rwk.represent.structure.structure_cost"]),
+        ({"beta_local": 0.0}, ["rwk.represent.embedding.heat_signature", "rwk.represent.structure.narrow_factor"]),
+        ({"beta_local": 0.0, "embedding": "attention"}, ["rwk.represent.embedding.attention_embedding"]),
+        ({"laplacian_source": 0.0, "laplacian_target": 0.0}, ["rwk.represent.structure.narrow_factor"]),
+        ({"beta_local": 0.0, "hops": 0}, ["rwk.represent.spectrum.decompose"]),
+        ({"beta_local": 0.0, "feature_metric": "hamming"}, ["rwk.represent.spectrum.decompose"]),
     ],
 )
 def test_what_a_zero_weight_switches_off_is_not_even_built(

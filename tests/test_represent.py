@@ -25,12 +25,12 @@ from generators import (
     representations,
 )
 from rwk import Graph, GraphError, GraphSet, Parameters
-from rwk.embedding import attention_embedding, heat_signature, loss_and_gradient
-from rwk.features import block_adjacency, block_laplacian, smooth_attributes, wl_colours
 from rwk.parameters import ParameterError
 from rwk.represent import represent
-from rwk.spectrum import decompose
-from rwk.structure import signs_of, structure_cost
+from rwk.represent.embedding import attention_embedding, heat_signature, loss_and_gradient
+from rwk.represent.features import block_adjacency, block_laplacian, smooth_attributes, wl_colours
+from rwk.represent.spectrum import decompose
+from rwk.represent.structure import signs_of, structure_cost
 from rwk.transport.problem import GraphMeasures
 
 ON = {"beta_local": 1.0, "beta_global": 1.0, "laplacian_source": 0.1, "laplacian_target": 0.1}

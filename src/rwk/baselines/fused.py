@@ -17,10 +17,10 @@ from rwk.baselines.base import DiscrepancyKernel
 from rwk.baselines.emd import first_tree, flows, improve
 from rwk.baselines.nodes import Standard, check_same_data, standard_of
 from rwk.baselines.pairs import pair_matrix
-from rwk.features import Colours, wl_colours
 from rwk.graphs import FloatArray, GraphSet, IntArray
+from rwk.represent.features import Colours, wl_colours
+from rwk.represent.structure import path_lengths, structure_cost
 from rwk.runtime.compiling import compiled_loosely
-from rwk.structure import path_lengths, structure_cost
 
 MAX_ITER: Final = 1000
 TOLERANCE: Final = 1e-9  # of the objective, relative and absolute

@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.features import mix
 from rwk.graphs import FloatArray, GraphSet, IntArray
+from rwk.represent.features import mix
 
 Keys = NDArray[np.uint64]
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from rwk.baselines.base import RoundsKernel
 from rwk.baselines.histograms import Histograms, histograms, owners, unary
-from rwk.features import wl_colours
 from rwk.graphs import GraphSet
+from rwk.represent.features import wl_colours
 
 
 class WL(RoundsKernel):

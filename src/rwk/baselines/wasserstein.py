@@ -20,8 +20,8 @@ from rwk.baselines.emd import first_tree, flows, improve
 from rwk.baselines.histograms import histograms, owners
 from rwk.baselines.nodes import learn_vectors
 from rwk.baselines.pairs import pair_matrix
-from rwk.features import smooth_attributes, wl_colours
 from rwk.graphs import FloatArray, GraphSet, IntArray
+from rwk.represent.features import smooth_attributes, wl_colours
 from rwk.runtime.compiling import compiled_loosely
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from rwk.features import both_directions
 from rwk.graphs import GraphSet, IntArray
+from rwk.represent.features import both_directions
 
 
 class Batch(NamedTuple):

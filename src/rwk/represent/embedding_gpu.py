@@ -1,4 +1,4 @@
-"""The attention embedding of many graphs at once, on the device: the same loss, start and steps as `rwk.embedding`.
+"""The attention embedding of many graphs at once, on the device: the same loss, start and steps as `rwk.represent.embedding`.
 
 Graphs of one size class train side by side, each at every learning rate: arrays are (rates, graphs, nodes, ..) with
 padded nodes that meet no walk and no gap, so nothing ever moves them from 0. Double precision, as on the CPU.
@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from rwk.embedding import ADAM_EPSILON, EPOCHS, LEARNING_RATES, MOMENTUM, SECOND_MOMENTUM, canonical_start
 from rwk.graphs import FloatArray
+from rwk.represent.embedding import ADAM_EPSILON, EPOCHS, LEARNING_RATES, MOMENTUM, SECOND_MOMENTUM, canonical_start
+from rwk.represent.spectrum import Spectrum
 from rwk.runtime.device import chunk_bytes, open_device
-from rwk.spectrum import Spectrum
 from rwk.transport.gpu.store import width_of
 
 SQUARES_ALIVE = 10  # (P, P) arrays a graph holds for each learning rate

@@ -22,8 +22,8 @@ from typing import Any, Final
 import numpy as np
 
 from rwk.graphs import FloatArray, IntArray
+from rwk.represent.spectrum import Spectrum, time_ladder
 from rwk.runtime.compiling import compiled
-from rwk.spectrum import Spectrum, time_ladder
 from rwk.transport.vectormath import exp_of, log_of
 
 EPOCHS: Final = 200

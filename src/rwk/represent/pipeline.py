@@ -12,7 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from rwk.features import (
+from rwk.graphs import FloatArray, Graph, GraphSet
+from rwk.graphs.checks import check_graphs
+from rwk.parameters import Parameters, Scale
+from rwk.represent.features import (
     Colours,
     Signals,
     block_adjacency,
@@ -22,12 +25,9 @@ from rwk.features import (
     with_local_variation,
     wl_colours,
 )
-from rwk.graphs import FloatArray, Graph, GraphSet
-from rwk.graphs.checks import check_graphs
-from rwk.measures import Structures, drop_weightless, pack_measures
-from rwk.parameters import Parameters, Scale
-from rwk.scaling import attribute_standard, given_scale, learned_scale, scaled
-from rwk.spectrum import Spectrum
+from rwk.represent.packing import Structures, drop_weightless, pack_measures
+from rwk.represent.scaling import attribute_standard, given_scale, learned_scale, scaled
+from rwk.represent.spectrum import Spectrum
 from rwk.transport.problem import GraphMeasures
 
 # Called with the number of graphs done since the last call.
@@ -165,8 +165,8 @@ def _trained_on_device(graphs: GraphSet, laplacian: Any, parameters: Parameters)
 
     if parameters.embedding != "attention" or not _embedded(parameters) or backend_name(parameters.backend) != "gpu":
         return None
-    from rwk.embedding_gpu import attention_embeddings
-    from rwk.spectrum import decompose
+    from rwk.represent.embedding_gpu import attention_embeddings
+    from rwk.represent.spectrum import decompose
 
     return attention_embeddings(
         [decompose(_block(graphs, laplacian, i)) for i in range(len(graphs))],
@@ -181,8 +181,8 @@ def _structure_of(
     graph: Graph, laplacian: FloatArray, parameters: Parameters, trained: FloatArray | None
 ) -> tuple[Any, ...]:
     """lambda_max, embedding, signs, factor and C_P of one graph; what no term asks for is empty."""
-    from rwk.spectrum import decompose
-    from rwk.structure import narrow_factor, row_distances, signs_of, structure_cost
+    from rwk.represent.spectrum import decompose
+    from rwk.represent.structure import narrow_factor, row_distances, signs_of, structure_cost
 
     local, everywhere = parameters.beta_local != 0, parameters.beta_global != 0
     embedded = _embedded(parameters)
@@ -211,7 +211,7 @@ def _structure_of(
 
 
 def _embedding(graph: Graph, spectrum: Spectrum, parameters: Parameters) -> FloatArray:
-    from rwk.embedding import attention_embedding, heat_signature
+    from rwk.represent.embedding import attention_embedding, heat_signature
 
     if parameters.embedding == "heat-signature":
         return heat_signature(spectrum, parameters.embedding_dim or HEAT_DIM)

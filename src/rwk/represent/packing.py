@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.features import Colours, Signals
 from rwk.graphs import FloatArray, GraphSet, IntArray
 from rwk.parameters import Parameters
+from rwk.represent.features import Colours, Signals
 from rwk.transport.problem import GraphMeasures
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from rwk.graphs import FloatArray, Graph, GraphError
+from rwk.represent.spectrum import HEAT_KERNEL_TIME, Spectrum
 from rwk.runtime.compiling import compiled
-from rwk.spectrum import HEAT_KERNEL_TIME, Spectrum
 
 
 def structure_cost(
