@@ -83,9 +83,9 @@ def repair_interpreter() -> None:
 def main(path: str) -> None:
     import torch
 
+    from rwk.transport.gpu.device_measures import make_store
     from rwk.transport.gpu.fused_run import launch
     from rwk.transport.gpu.plan import Job, fused_shape, group_pairs
-    from rwk.transport.gpu.store import make_store
     from rwk.transport.problem import PairResults
 
     repair_interpreter()

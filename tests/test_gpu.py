@@ -19,15 +19,18 @@ from generators import hard_sets
 from gpu_cases import CASES, INTERPRETED, INTERPRETED_PAIRS, INTERPRETED_SETTINGS, all_pairs, measured, ragged_set
 from rwk import GraphSet, Parameters, RWKernel, align, pairwise_discrepancy
 from rwk.represent import represent
-from rwk.transport import costs as cpu_costs
-from rwk.transport import cpu, sparse, threads
+from rwk.transport.cpu import costs as cpu_costs
+from rwk.transport.cpu import dispatch as threads
+from rwk.transport.cpu import scalar as cpu
+from rwk.transport.cpu import sparse
 from rwk.transport.problem import BackendError
 
 torch = pytest.importorskip("torch", reason="the GPU backend needs PyTorch")
 
 from rwk.runtime import device
 from rwk.transport import gpu  # noqa: E402
-from rwk.transport.gpu import batched, batched_costs, batched_sinkhorn, plan, store  # noqa: E402
+from rwk.transport.gpu import batched, batched_costs, batched_sinkhorn, plan  # noqa: E402
+from rwk.transport.gpu import device_measures as store
 
 TYPICAL_ERROR = 1e-5
 torch.set_num_threads(1)  # thousands of tiny operations: threads would only wait for each other

@@ -138,7 +138,7 @@ def test_chunk_size_agnostic(monkeypatch: pytest.MonkeyPatch, precision: str) ->
     chosen = sample()
     wanted = kernel(precision=precision).fit_transform(chosen)
     for pairs in (1, 7):
-        monkeypatch.setattr("rwk.transport.chunks.PAIRS_PER_CHUNK", pairs)
+        monkeypatch.setattr("rwk.transport.cpu.chunks.PAIRS_PER_CHUNK", pairs)
         np.testing.assert_array_equal(kernel(precision=precision).fit_transform(chosen), wanted)
 
 

@@ -19,15 +19,15 @@ from asserts import assert_close, tolerance
 from generators import all_settings, graph_sets, laws
 from rwk import Graph, GraphSet, Parameters
 from rwk.represent import represent
-from rwk.transport import threads
-from rwk.transport.costs import padded
-from rwk.transport.lanes.products import add_product
+from rwk.transport.cpu import dispatch as threads
+from rwk.transport.cpu.costs import padded
+from rwk.transport.cpu.lanes.products import add_product
+from rwk.transport.cpu.reductions import inner, total_of
+from rwk.transport.cpu.simd.vectormath import exp_of, log_of, quotient, root_of
+from rwk.transport.cpu.simd.vectors import load, store
+from rwk.transport.cpu.sparse import Columns, add_products, empty_layout, merge
 from rwk.transport.pairs import in_precision, orient, solve_pair, solve_pairs
 from rwk.transport.problem import PairResults
-from rwk.transport.reductions import inner, total_of
-from rwk.transport.sparse import Columns, add_products, empty_layout, merge
-from rwk.transport.vectormath import exp_of, log_of, quotient, root_of
-from rwk.transport.vectors import load, store
 
 PRECISIONS = ["float64", "float32"]
 

@@ -15,7 +15,7 @@ from rwk.gram.blocks import cut
 from rwk.gram.matrix import cross_discrepancy
 from rwk.parameters import Parameters
 from rwk.represent import represent
-from rwk.transport.bounds import binned_quantiles, linear_bounds
+from rwk.transport.cpu.lower_bounds import binned_quantiles, linear_bounds
 from rwk.transport.pairs import joined
 
 GRAPHS = random_graphs(60)

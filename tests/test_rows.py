@@ -28,7 +28,7 @@ from rwk.rivals import Place, baseline, score_baseline
 from rwk.runs import classify
 from rwk.runtime.files import OutputError
 from rwk.settings import KeptMatrices
-from rwk.transport.chunks import Ticker
+from rwk.transport.cpu.chunks import Ticker
 
 GRAPHS = random_graphs(30)
 PARAMETERS = Parameters.of(QUICK)

@@ -22,11 +22,11 @@ from asserts import (
 from generators import all_settings, asymmetric, dressed, graph_sets, hard_sets, large_set, laws
 from rwk import Graph, GraphSet, Parameters, align
 from rwk.represent import represent
+from rwk.transport.cpu.simd.vectormath import exp_of, log_of
+from rwk.transport.cpu.sinkhorn import PLAIN_SPREAD_64, sinkhorn_plan
 from rwk.transport.exact import true_gap
 from rwk.transport.pairs import in_precision, solve_pair, solve_pairs
 from rwk.transport.problem import CostWeights, GraphMeasures, PairSolution, ScgOptions
-from rwk.transport.sinkhorn import PLAIN_SPREAD_64, sinkhorn_plan
-from rwk.transport.vectormath import exp_of, log_of
 
 FEATURES_ONLY = {"beta_local": 0.0, "beta_global": 0.0, "backend": "cpu"}
 

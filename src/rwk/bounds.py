@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from rwk.graphs import FloatArray, IntArray
-from rwk.transport.bounds import binned_quantiles
+from rwk.transport.cpu.lower_bounds import binned_quantiles
 from rwk.transport.problem import CostWeights, GraphMeasures
 
 EMBEDDING_BINS: Final = 8

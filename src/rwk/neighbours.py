@@ -19,7 +19,7 @@ from rwk.gram.matrix import self_discrepancy
 from rwk.graphs import FloatArray, IntArray
 from rwk.kernel import RWKernel
 from rwk.parameters import Parameters
-from rwk.transport.bounds import linear_bounds
+from rwk.transport.cpu.lower_bounds import linear_bounds
 from rwk.transport.pairs import content_ranks, in_precision, joined, solve_pairs
 from rwk.transport.problem import GraphMeasures
 

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from rwk.graphs import FloatArray, IntArray
-from rwk.transport.chunks import in_threads, one_blas_thread
+from rwk.transport.cpu.chunks import in_threads, one_blas_thread
 
 PAIRS_PER_CHUNK: Final = 256
 CHUNKS_PER_SET: Final = 64

@@ -21,7 +21,7 @@ from rwk import baselines
 from rwk.baselines.nodes import labels_or_degrees, one_hot
 from rwk.datasets import load_dataset
 from rwk.graphs import FloatArray, GraphSet
-from rwk.transport.chunks import one_blas_thread
+from rwk.transport.cpu.chunks import one_blas_thread
 
 ALONE: Final = ("retgk", "hgk-wl", "hgk-sp", "gntk", "p-wl", "wwl", "fgw")
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.bench.plain import Node, plain_costs, plain_scg
-from rwk.transport.loading import load_pair
+from rwk.transport.cpu.loading import load_pair
 from rwk.transport.problem import CostWeights, GraphMeasures, ScgOptions
 
 Contender = Callable[["DensePair"], float]

@@ -22,10 +22,10 @@ from rwk.matrices import described, keep_matrix, matrix_place
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.device import device_name, open_device
-from rwk.transport import threads
+from rwk.transport.cpu import dispatch as threads
 from rwk.transport.gpu import run_pairs
+from rwk.transport.gpu.device_measures import make_store
 from rwk.transport.gpu.plan import Job, fused_shape, group_pairs
-from rwk.transport.gpu.store import make_store
 from rwk.transport.pairs import orient
 from rwk.transport.problem import GraphMeasures, PairResults
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.runtime.compiling import compiled
-from rwk.transport import costs
-from rwk.transport.chunks import plan_chunks
-from rwk.transport.lanes import body, entering, stage, steps, summaries
-from rwk.transport.lanes import sinkhorn as side_by_side
+from rwk.transport.cpu import costs
+from rwk.transport.cpu.chunks import plan_chunks
+from rwk.transport.cpu.dispatch import empty_lanes, is_small
+from rwk.transport.cpu.lanes import body, entering, stage, steps, summaries
+from rwk.transport.cpu.lanes import sinkhorn as side_by_side
 from rwk.transport.problem import CostWeights, GraphMeasures, PairResults, ScgOptions
-from rwk.transport.threads import empty_lanes, is_small
 
 
 def count_operations(

@@ -14,7 +14,7 @@ from rich.table import Table
 if TYPE_CHECKING:
     from rwk.graphs import GraphSet
     from rwk.parameters import Parameters
-    from rwk.transport.chunks import Ticker
+    from rwk.transport.cpu.chunks import Ticker
     from rwk.transport.problem import GraphMeasures
 
 

@@ -15,7 +15,7 @@ from rwk.gram.budget import Workload
 from rwk.gram.errors import GramError, need
 from rwk.gram.executors import LoadBlock, Solved, TileJob, solve_tile_alone, this_version
 from rwk.gram.tiles import Tile
-from rwk.transport.chunks import Ticker
+from rwk.transport.cpu.chunks import Ticker
 from rwk.transport.pairs import device_present
 
 ANSWER_WITHIN: Final = 5.0  # seconds for a scheduler to answer

@@ -22,7 +22,7 @@ from rwk.gram.errors import GramError
 from rwk.gram.store import TileValues
 from rwk.gram.tiles import Tile, Tiling
 from rwk.parameters import Parameters
-from rwk.transport.chunks import Ticker, one_blas_thread, thread_count
+from rwk.transport.cpu.chunks import Ticker, one_blas_thread, thread_count
 from rwk.transport.pairs import content_ranks, device_present, in_precision, joined, solve_pairs
 from rwk.transport.problem import SOLVER_VERSION, CostWeights, GraphMeasures, ScgOptions
 

@@ -24,7 +24,7 @@ import numpy as np
 from rwk.graphs import FloatArray, IntArray
 from rwk.represent.spectrum import Spectrum, time_ladder
 from rwk.runtime.compiling import compiled
-from rwk.transport.vectormath import exp_of, log_of
+from rwk.transport.cpu.simd.vectormath import exp_of, log_of
 
 EPOCHS: Final = 200
 LEARNING_RATES: Final = (1e-4, 1e-3, 1e-2, 1e-1)

@@ -15,7 +15,7 @@ from rwk.graphs import FloatArray
 from rwk.represent.embedding import ADAM_EPSILON, EPOCHS, LEARNING_RATES, MOMENTUM, SECOND_MOMENTUM, canonical_start
 from rwk.represent.spectrum import Spectrum
 from rwk.runtime.device import chunk_bytes, open_device
-from rwk.transport.gpu.store import width_of
+from rwk.transport.gpu.device_measures import width_of
 
 SQUARES_ALIVE = 10  # (P, P) arrays a graph holds for each learning rate
 

@@ -65,7 +65,7 @@ def learn_scale(graphs: GraphSet, parameters: Parameters) -> Scale:
     >>> learn_scale(graphs, Parameters()) == represent(graphs, Parameters())[1]
     True
     """
-    from rwk.transport.scales import sample_pairs
+    from rwk.transport.mean_costs import sample_pairs
 
     check_graphs(graphs)
     scale = given_scale(parameters)
@@ -132,7 +132,7 @@ def _signals(
 
 def _structures(graphs: GraphSet, laplacian: Any, parameters: Parameters, progress: Progress | None) -> Structures:
     """What is computed graph by graph, over threads: most of it is linear algebra outside the interpreter lock."""
-    from rwk.transport.chunks import in_threads
+    from rwk.transport.cpu.chunks import in_threads
 
     made: list[Any] = [None] * len(graphs)
     trained = _trained_on_device(graphs, laplacian, parameters)

@@ -63,7 +63,7 @@ def attribute_standard(graphs: GraphSet, scale: Scale | None) -> tuple[FloatArra
 
 def learned_scale(measures: GraphMeasures, parameters: Parameters, pairs: IntArray | None = None) -> Scale:
     """Typical size of each cost over sampled pairs, or those given."""
-    from rwk.transport.scales import mean_feature_costs, mean_neighbour_costs, sample_pairs, typical
+    from rwk.transport.mean_costs import mean_feature_costs, mean_neighbour_costs, sample_pairs, typical
 
     pairs = sample_pairs(measures.n_graphs, parameters.random_state) if pairs is None else pairs
     scale = Scale(feature=1.0, neighbourhood=1.0, structure=1.0, labels=1.0, attributes=1.0, hamming=1.0)

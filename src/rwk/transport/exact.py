@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.transport import cpu
-from rwk.transport.chunks import Ticker, one_blas_thread
-from rwk.transport.loading import load_pair
+from rwk.transport.cpu import scalar as cpu
+from rwk.transport.cpu.chunks import Ticker, one_blas_thread
+from rwk.transport.cpu.loading import load_pair
+from rwk.transport.cpu.quadratic import quadratic_map
+from rwk.transport.cpu.reductions import inner
 from rwk.transport.problem import (
     NO_START,
     TERM_NAMES,
@@ -24,8 +26,6 @@ from rwk.transport.problem import (
     ScgOptions,
     make_solution,
 )
-from rwk.transport.quadratic import quadratic_map
-from rwk.transport.reductions import inner
 
 
 def exact_plan(g: NDArray[np.float64], mu: NDArray[np.float64], nu: NDArray[np.float64]) -> NDArray[np.float64]:

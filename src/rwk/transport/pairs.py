@@ -16,14 +16,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.transport.chunks import Ticker
+from rwk.transport.cpu.chunks import Ticker
 from rwk.transport.problem import NO_START, CostWeights, GraphMeasures, PairResults, PairSolution, ScgOptions
 
 __all__ = ["Ticker", "in_precision", "joined", "solve_pair", "solve_pairs"]
 
 # name -> module with run_pairs() and run_pair(); imported on use
 _BACKENDS: Final = {
-    "cpu": "rwk.transport.threads",
+    "cpu": "rwk.transport.cpu.dispatch",
     "gpu": "rwk.transport.gpu",
     "exact": "rwk.transport.exact",
 }

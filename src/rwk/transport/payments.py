@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.transport.chunks import one_blas_thread
-from rwk.transport.loading import load_pair
+from rwk.transport.cpu.chunks import one_blas_thread
+from rwk.transport.cpu.loading import load_pair
 from rwk.transport.problem import CostWeights, GraphMeasures
 
 Payments = tuple[NDArray[np.float64], NDArray[np.float64]]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.transport.chunks import in_threads, one_blas_thread
+from rwk.transport.cpu.chunks import in_threads, one_blas_thread
 from rwk.transport.pairs import orient, solve_pair
 from rwk.transport.problem import CostWeights, GraphMeasures, PairResults, PairSolution, ScgOptions
 
@@ -57,7 +57,7 @@ def best_values(
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
     """The least value of each pair over `n_starts` starts, in its canonical orientation, on the CPU."""
-    from rwk.transport.threads import run_pairs, solve_large
+    from rwk.transport.cpu.dispatch import run_pairs, solve_large
 
     oriented = orient(measures, pairs)
     values = run_pairs(measures, oriented, weights, options, n_jobs=n_jobs).values

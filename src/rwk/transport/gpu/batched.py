@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from rwk.transport.gpu.batched_costs import linear_cost, log_degree_prior
 from rwk.transport.gpu.batched_sinkhorn import FAR, sinkhorn_plan
-from rwk.transport.gpu.store import Stack, Store
+from rwk.transport.gpu.device_measures import Stack, Store
 from rwk.transport.problem import TERM_NAMES, CostWeights, ScgOptions
 
 ARMIJO: Final = 1e-4

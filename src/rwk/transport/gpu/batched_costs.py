@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from rwk.transport.gpu.store import Stack, Store
+from rwk.transport.gpu.device_measures import Stack, Store
 from rwk.transport.problem import CostWeights
 
 PRIOR_FLOOR: Final = 1e-6

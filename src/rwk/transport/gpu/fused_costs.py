@@ -18,7 +18,7 @@ import triton.language as tl
 
 from rwk.runtime.device import announce_compiling
 from rwk.transport.gpu.batched_costs import ROUNDING
-from rwk.transport.gpu.store import Stack, Store
+from rwk.transport.gpu.device_measures import Stack, Store
 from rwk.transport.problem import CostWeights
 
 TILE: Final = 64

@@ -9,10 +9,10 @@ import torch
 from numpy.typing import NDArray
 
 from rwk.runtime.device import announce_compiling
+from rwk.transport.gpu.device_measures import Stack
 from rwk.transport.gpu.fused import LAUNCH, solve_pair_kernel
 from rwk.transport.gpu.fused_costs import linear_cost_into
 from rwk.transport.gpu.plan import Group, Job, run_chunks
-from rwk.transport.gpu.store import Stack
 from rwk.transport.problem import PairResults
 
 GIVEN_UP = 2

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.runtime.device import chunk_bytes, is_out_of_memory, no_room
-from rwk.transport.gpu.store import Stack, Store
+from rwk.transport.gpu.device_measures import Stack, Store
 from rwk.transport.problem import CostWeights, PairResults, ScgOptions
 
 # (N, M) the fused kernel is compiled for; a pair takes the first that holds it, so few variants serve all

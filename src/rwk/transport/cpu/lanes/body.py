@@ -12,10 +12,9 @@ from typing import Any, Final
 import numpy as np
 
 from rwk.runtime.compiling import compiled, compiled_borrowing, compiled_inside
-from rwk.transport.costs import cost_scratch
-from rwk.transport.lanes.entering import enter
-from rwk.transport.lanes.sinkhorn import sinkhorn_lanes
-from rwk.transport.lanes.stage import (
+from rwk.transport.cpu.costs import cost_scratch
+from rwk.transport.cpu.lanes.entering import enter
+from rwk.transport.cpu.lanes.lane_data import (
     Point,
     Roll,
     Rooms,
@@ -27,7 +26,8 @@ from rwk.transport.lanes.stage import (
     make_rooms,
     make_slopes,
 )
-from rwk.transport.lanes.steps import (
+from rwk.transport.cpu.lanes.lane_sinkhorn import sinkhorn_lanes
+from rwk.transport.cpu.lanes.steps import (
     curvature_lanes,
     direction_lanes,
     gradient_lanes,
@@ -35,8 +35,8 @@ from rwk.transport.lanes.steps import (
     search_lanes,
     value_lanes,
 )
-from rwk.transport.lanes.summaries import Summaries, empty_summaries
-from rwk.transport.sinkhorn import PLAIN_SPREAD_32, PLAIN_SPREAD_64
+from rwk.transport.cpu.lanes.summaries import Summaries, empty_summaries
+from rwk.transport.cpu.sinkhorn import PLAIN_SPREAD_32, PLAIN_SPREAD_64
 
 # How far from the tolerance a gap must be for float32 to tell, by the spread of the gradient: ten times the largest
 # error seen

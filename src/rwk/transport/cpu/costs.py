@@ -13,10 +13,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from rwk.runtime.compiling import compiled_borrowing, compiled_inside
-from rwk.transport.reductions import total_of
-from rwk.transport.sparse import Columns, Layout, add_products, add_squared_distances, empty_layout
-from rwk.transport.vectormath import log_of, root_of
-from rwk.transport.vectors import WIDTH_64, absolute, fma, larger, load, mismatch, splat, store
+from rwk.transport.cpu.reductions import total_of
+from rwk.transport.cpu.simd.vectormath import log_of, root_of
+from rwk.transport.cpu.simd.vectors import WIDTH_64, absolute, fma, larger, load, mismatch, splat, store
+from rwk.transport.cpu.sparse import Columns, Layout, add_products, add_squared_distances, empty_layout
 
 PRIOR_FLOOR: Final = 1e-6
 SMALLEST_DEGREE: Final = 1e-300

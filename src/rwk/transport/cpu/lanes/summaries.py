@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rwk.runtime.compiling import compiled_borrowing, compiled_inside
-from rwk.transport.vectormath import log_of
-from rwk.transport.vectors import fma
+from rwk.transport.cpu.simd.vectormath import log_of
+from rwk.transport.cpu.simd.vectors import fma
 
 
 class Summaries(NamedTuple):

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from rwk.runtime.compiling import compiled_borrowing
-from rwk.transport.lanes.products import BLOCK, add_rows, row_sums
-from rwk.transport.lanes.stage import Rooms, Stage
-from rwk.transport.sinkhorn import TINY_32, TINY_64
-from rwk.transport.vectormath import exp_of, quotient
-from rwk.transport.vectors import fma, larger, load, smaller, splat, store, where_larger
+from rwk.transport.cpu.lanes.lane_data import Rooms, Stage
+from rwk.transport.cpu.lanes.products import BLOCK, add_rows, row_sums
+from rwk.transport.cpu.simd.vectormath import exp_of, quotient
+from rwk.transport.cpu.simd.vectors import fma, larger, load, smaller, splat, store, where_larger
+from rwk.transport.cpu.sinkhorn import TINY_32, TINY_64
 
 
 @compiled_borrowing

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.runtime.compiling import call_compiled
-from rwk.transport import cpu
-from rwk.transport.chunks import Ticker, in_threads, one_blas_thread, plan_chunks
-from rwk.transport.lanes import body
+from rwk.transport.cpu import scalar as cpu
+from rwk.transport.cpu.chunks import Ticker, in_threads, one_blas_thread, plan_chunks
+from rwk.transport.cpu.lanes import body
+from rwk.transport.cpu.simd.vectors import REGISTER_BYTES
 from rwk.transport.problem import (
     NO_START,
     TERM_NAMES,
@@ -25,7 +26,6 @@ from rwk.transport.problem import (
     ScgOptions,
     make_solution,
 )
-from rwk.transport.vectors import REGISTER_BYTES
 
 # n * m of the largest pair that is solved side by side with others, by the bytes of a number: beyond, vectors along the
 # rows of one pair are as fast, and need no like company

@@ -11,9 +11,9 @@ from typing import Any, Final
 import numpy as np
 
 from rwk.runtime.compiling import compiled, compiled_inside
-from rwk.transport.reductions import total_of
-from rwk.transport.vectormath import exp_of, log_of
-from rwk.transport.vectors import WIDTH_32, WIDTH_64, fma, lane_sum, load, splat
+from rwk.transport.cpu.reductions import total_of
+from rwk.transport.cpu.simd.vectormath import exp_of, log_of
+from rwk.transport.cpu.simd.vectors import WIDTH_32, WIDTH_64, fma, lane_sum, load, splat
 
 # Largest spread (max g - min g) / lam for plain rounds. The logarithms of u and of v spread no more than that of the
 # kernel, so a column sum is at least exp(-spread) / n, and what underflows is less than 1e-9 of it.

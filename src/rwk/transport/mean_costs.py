@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.runtime.compiling import compiled
-from rwk.transport.costs import cost_scratch, feature_cost, neighbour_cost, padded
+from rwk.transport.cpu.costs import cost_scratch, feature_cost, neighbour_cost, padded
 from rwk.transport.problem import GraphMeasures
 
 N_PAIRS = 256

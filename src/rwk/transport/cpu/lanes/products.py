@@ -21,7 +21,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from rwk.runtime.compiling import compiled_borrowing
-from rwk.transport.vectors import address, call_llvm, lanes_in, vector_type
+from rwk.transport.cpu.simd.vectors import address, call_llvm, lanes_in, vector_type
 
 # as many results as fit in the registers, with room for what is multiplied
 ROWS: Final = 4

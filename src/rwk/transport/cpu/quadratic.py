@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from rwk.runtime.compiling import compiled, compiled_inside
-from rwk.transport.loading import Pair
-from rwk.transport.vectors import fma
+from rwk.transport.cpu.loading import Pair
+from rwk.transport.cpu.simd.vectors import fma
 
 
 @compiled_inside

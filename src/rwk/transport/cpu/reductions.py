@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rwk.runtime.compiling import compiled
-from rwk.transport.vectors import WIDTH_32, WIDTH_64, fma, lane_sum, load, no_lanes, wide
+from rwk.transport.cpu.simd.vectors import WIDTH_32, WIDTH_64, fma, lane_sum, load, no_lanes, wide
 
 
 @compiled

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from rwk.runtime.compiling import compiled_borrowing, compiled_inside
-from rwk.transport.vectors import WIDTH_64, fma, load, splat, store, where_larger
+from rwk.transport.cpu.simd.vectors import WIDTH_64, fma, load, splat, store, where_larger
 
 ROUNDING: Final = 1e-13  # what is left below this, relative to the squares, is rounding
 MOST_COLUMNS: Final = 512  # of a graph that is laid out

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from rwk.runtime.compiling import compiled_borrowing
-from rwk.transport.costs import Scratch, fixed_cost, padded
-from rwk.transport.lanes.stage import Point, Roll, Stage, enlarge
-from rwk.transport.lanes.summaries import Summaries, summarise
+from rwk.transport.cpu.costs import Scratch, fixed_cost, padded
+from rwk.transport.cpu.lanes.lane_data import Point, Roll, Stage, enlarge
+from rwk.transport.cpu.lanes.summaries import Summaries, summarise
 
 
 @compiled_borrowing

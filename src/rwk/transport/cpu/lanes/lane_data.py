@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rwk.runtime.compiling import compiled_borrowing, compiled_inside
-from rwk.transport.vectors import REGISTER_BYTES, splat, store
+from rwk.transport.cpu.simd.vectors import REGISTER_BYTES, splat, store
 
 
 class Stage(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rwk.runtime.compiling import compiled, compiled_inside
-from rwk.transport.costs import cost_scratch, feature_cost, log_degree_prior, neighbour_cost, padded
+from rwk.transport.cpu.costs import cost_scratch, feature_cost, log_degree_prior, neighbour_cost, padded
 
 
 class Pair(NamedTuple):

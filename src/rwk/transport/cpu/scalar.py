@@ -17,12 +17,12 @@ from typing import Any, Final
 import numpy as np
 
 from rwk.runtime.compiling import compiled, compiled_inside
-from rwk.transport.loading import Pair, load_pair
-from rwk.transport.quadratic import add_multiple, laplacian_times, narrowed, quadratic_map, start_image
-from rwk.transport.reductions import inner
-from rwk.transport.sinkhorn import sinkhorn_plan
-from rwk.transport.vectormath import log_of
-from rwk.transport.vectors import fma
+from rwk.transport.cpu.loading import Pair, load_pair
+from rwk.transport.cpu.quadratic import add_multiple, laplacian_times, narrowed, quadratic_map, start_image
+from rwk.transport.cpu.reductions import inner
+from rwk.transport.cpu.simd.vectormath import log_of
+from rwk.transport.cpu.simd.vectors import fma
+from rwk.transport.cpu.sinkhorn import sinkhorn_plan
 
 ARMIJO: Final = 1e-4
 HALVINGS: Final = 30

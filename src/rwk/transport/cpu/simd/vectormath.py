@@ -17,7 +17,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from rwk.transport.vectors import REGISTER_BYTES, Lanes, call_llvm, vector_type
+from rwk.transport.cpu.simd.vectors import REGISTER_BYTES, Lanes, call_llvm, vector_type
 
 
 class Precision(NamedTuple):
