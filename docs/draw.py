@@ -12,7 +12,7 @@ import numpy as np
 
 import rwk
 from rwk.datasets.planted import planted_motif
-from rwk.explain import explain
+from rwk.learn.explain import explain
 from rwk.report import plot_alignment, plot_explanation, plot_kernel, plot_map
 
 HERE = Path(__file__).parent / "images"

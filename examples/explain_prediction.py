@@ -9,7 +9,7 @@ import numpy as np
 
 from rwk import IndefiniteSVC, RWKernel
 from rwk.datasets.planted import MOTIF_SIZE, planted_motif
-from rwk.explain import explain
+from rwk.learn.explain import explain
 
 graphs, motifs = planted_motif(31)
 train = np.arange(30)

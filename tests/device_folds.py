@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from rwk.experiment import make_folds
-from rwk.experiment.search import Grid, Matrices, Task, fit_choice, search
-from rwk.machines import encode_classes, fit_path
+from rwk.learn.one_vs_one import encode_classes, fit_path
+from rwk.learn.search import Grid, Matrices, Task, fit_choice, search
 
 GRID = Grid(eta=(1.0,), C=(0.1, 1.0, 10.0), combine="sum", n_inner=2)
 CASES = {
@@ -32,7 +32,7 @@ def indefinite(n_classes: int, n: int = 24) -> tuple[dict[str, np.ndarray], np.n
 
 def compare(name: str) -> dict[str, object]:
     """Choices and predictions of the device beside those of the processor."""
-    from rwk.experiment import device
+    from rwk.learn import search_gpu as device
 
     n_classes, grid = CASES[name]
     named, targets = indefinite(n_classes)
@@ -57,7 +57,7 @@ def compare_paths() -> list[dict[str, list[float]]]:
     """How far machines on the device are from `fit_path`, on a positive and on an indefinite kernel."""
     import torch
 
-    from rwk.smo_gpu import machine_paths
+    from rwk.learn.smo_gpu import machine_paths
 
     named, codes = indefinite(2)
     kernels = np.stack([np.exp(-named["near"]), np.exp(-named["spoiled"])])

@@ -15,8 +15,8 @@ from sklearn.pipeline import make_pipeline
 
 from rwk import RWKClassifier, RWKernel
 from rwk.datasets.planted import planted_motif
-from rwk.experiment.search import SUM
-from rwk.svm import IndefiniteSVC
+from rwk.learn.search import SUM
+from rwk.learn.svc import IndefiniteSVC
 
 FAST = {"max_iter": 3, "sinkhorn_iter": 5}
 ONE = {"one": FAST}
@@ -80,11 +80,11 @@ def test_sum_of_all_is_the_mean_kernel(planted, monkeypatch):
     grid = {"a": FAST, "b": {**FAST, "debias": True}}
 
     def always_all(matrices, task):
-        from rwk.experiment.search import search
+        from rwk.learn.search import search
 
         return search(matrices, task)._replace(setting=SUM)
 
-    monkeypatch.setattr("rwk.classifier.search", always_all)
+    monkeypatch.setattr("rwk.learn.classifier.search", always_all)
     classifier = RWKClassifier(grid=grid, eta=1.0, C=1.0).fit(graphs[:30], names[:30])
     kernels = [RWKernel(**setting) for setting in grid.values()]
     training = [kernel.fit_transform(graphs[:30]) for kernel in kernels]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from device_folds import CASES
-from rwk.treatment import treat
+from rwk.learn.treatment import treat
 
 torch = pytest.importorskip("torch", reason="the GPU backend needs PyTorch")
 pytest.importorskip("triton", reason="Triton is not installed")
@@ -43,7 +43,7 @@ def test_machines_agree_for_every_C(compared: Any) -> None:
 
 @pytest.mark.parametrize("treatment", ["clip", "flip", "shift", "none"])
 def test_treatments_need_no_spectrum(treatment: str) -> None:
-    from rwk.treatment_gpu import treat_many
+    from rwk.learn.treatment_gpu import treat_many
 
     rng = np.random.default_rng(3)
     kernels = rng.normal(size=(3, 20, 20))
@@ -58,7 +58,7 @@ def test_treatments_need_no_spectrum(treatment: str) -> None:
 
 
 def test_out_of_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rwk.experiment import device as module
+    from rwk.learn import search_gpu as module
     from rwk.transport.problem import BackendError
 
     sizes = []

@@ -22,8 +22,8 @@ from sklearn.svm import SVC
 from rwk.experiment import Grid, load_folds, make_folds, markdown_table, nested_cv, read_records, save_folds
 from rwk.experiment.folds import fingerprint_of
 from rwk.experiment.records import append_record, difference, repair_records
-from rwk.experiment.search import SUM, Matrices, best_of
 from rwk.experiment.tables import experiments
+from rwk.learn.search import SUM, Matrices, best_of
 
 SMALL = Grid(eta=(0.2, 1.0), C=(0.1, 1.0, 10.0), n_inner=3)
 

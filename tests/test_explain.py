@@ -7,7 +7,7 @@ import pytest
 
 from rwk import IndefiniteSVC, RWKernel, load_dataset
 from rwk.datasets.planted import MOTIF_SIZE, planted_motif
-from rwk.explain import explain
+from rwk.learn.explain import explain
 from rwk.report import plot_explanation, plot_importances
 
 

@@ -12,9 +12,9 @@ from sklearn.svm import LinearSVC
 
 from gram_graphs import QUICK, random_graphs
 from rwk import Graph, GraphSet, RWFeatures, RWKernel
-from rwk.landmarks import SELECTIONS, Drawing, hashed_barycentres, nystroem_map
 from rwk.parameters import Parameters
 from rwk.represent import represent
+from rwk.retrieval.landmarks import SELECTIONS, Drawing, hashed_barycentres, nystroem_map
 
 GRAPHS = random_graphs(40)
 KERNEL = RWKernel(eta=2.0, **QUICK)

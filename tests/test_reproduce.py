@@ -16,12 +16,12 @@ import pytest
 from rwk.datasets.forms import load_forms
 from rwk.experiment import paper, read_records
 from rwk.experiment.folds import stored_folds
-from rwk.experiment.grids import SETTINGS
 from rwk.experiment.notes import NOTES, Note, append_note
 from rwk.experiment.page import results_page
 from rwk.experiment.records import append_record
 from rwk.experiment.results import read_results
 from rwk.experiment.runtimes import RUNTIMES, Runtime, append_runtime
+from rwk.learn.grids import SETTINGS
 from rwk.matrices import described, discrepancy_matrix, fingerprint
 from rwk.methods import METHODS, known_method, settings_of
 from rwk.parameters import Parameters

@@ -18,15 +18,15 @@ from rwk.datasets import load_dataset
 from rwk.experiment import make_folds, paper, read_records
 from rwk.experiment.comparisons import ahead, differences, ranked_scores, ranks_table
 from rwk.experiment.folds import stored_folds
-from rwk.experiment.grids import COSTS
 from rwk.experiment.notes import NOTES, Note, append_note, read_notes
 from rwk.experiment.records import append_record
 from rwk.experiment.results import by_method
-from rwk.experiment.search import Grid, Matrices, Task, fit_choice, search
 from rwk.experiment.statistics import average_ranks
 from rwk.experiment.tables import Experiment, markdown_table
 from rwk.graphs import GraphSet
-from rwk.machines import encode_classes
+from rwk.learn.grids import COSTS
+from rwk.learn.one_vs_one import encode_classes
+from rwk.learn.search import Grid, Matrices, Task, fit_choice, search
 from rwk.parameters import Parameters
 from rwk.reproduce import Options, all_methods, reproduce
 from rwk.rivals import Place, is_network, score_baseline, score_or_note

@@ -16,10 +16,10 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rwk.machines import fit_path
-from rwk.proxy import fit_proxy
-from rwk.svm import IndefiniteSVC
-from rwk.treatment import TREATMENTS, is_positive, spectrum, treat
+from rwk.learn.one_vs_one import fit_path
+from rwk.learn.proxy import fit_proxy
+from rwk.learn.svc import IndefiniteSVC
+from rwk.learn.treatment import TREATMENTS, is_positive, spectrum, treat
 
 
 def problem(n=40, n_classes=2, seed=0, noise=0.4):

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from rwk.experiment.grids import SETTINGS
 from rwk.experiment.runtimes import Runtime
 from rwk.gram import symmetric_discrepancy
 from rwk.graphs import GraphSet
+from rwk.learn.grids import SETTINGS
 from rwk.parameters import VARIANTS, Parameters
 from rwk.represent import represent
 from rwk.rivals import baseline, baseline_names

@@ -24,12 +24,12 @@ import numpy as np
 from rwk.datasets.forms import grid_of, load_forms
 from rwk.experiment import Experiment, Folds, nested_cv, paper
 from rwk.experiment.folds import stored_folds
-from rwk.experiment.grids import search_grid
 from rwk.experiment.page import results_page, table_of
 from rwk.experiment.results import SIGNS
 from rwk.experiment.runtimes import RUNTIMES, append_runtime
 from rwk.experiment.trials import TRIALS, trials_table
 from rwk.graphs import GraphError, GraphSet
+from rwk.learn.grids import search_grid
 from rwk.matrices import Bar, MatrixSolve, described
 from rwk.methods import METHODS, known_method, settings_of, time_method
 from rwk.parameters import Parameters

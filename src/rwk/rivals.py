@@ -19,11 +19,11 @@ from sklearn.base import clone
 
 from rwk.cards import counted
 from rwk.experiment import Experiment, Folds, nested_cv, read_records
-from rwk.experiment.grids import COSTS
 from rwk.experiment.notes import NOTES, Note, append_note, read_notes, time_in_words
 from rwk.experiment.paper import BASELINES
-from rwk.experiment.search import Grid
 from rwk.graphs import GraphSet, IntArray
+from rwk.learn.grids import COSTS
+from rwk.learn.search import Grid
 from rwk.runtime.deadline import done_within
 from rwk.runtime.files import UNFINISHED
 from rwk.settings import KeptMatrices, LazyMatrices

@@ -15,10 +15,10 @@ import numpy as np
 
 from rwk.datasets.forms import grid_of
 from rwk.experiment import Folds, nested_cv
-from rwk.experiment.grids import COSTS, ETAS, SETTINGS, search_grid
-from rwk.experiment.search import Grid
 from rwk.experiment.trials import BASE, Trial, append_trial, read_trials
 from rwk.graphs import GraphSet
+from rwk.learn.grids import COSTS, ETAS, SETTINGS, search_grid
+from rwk.learn.search import Grid
 from rwk.matrices import SingleMatrix, described, discrepancy_matrix
 from rwk.parameters import Parameters
 from rwk.represent import represent

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from rwk.baselines.base import GraphClassifier
 from rwk.baselines.nodes import NodeVectors, check_same_data, labels_or_degrees, learn_vectors, one_hot
 from rwk.graphs import FloatArray, GraphSet, IntArray
-from rwk.machines import encode_classes
+from rwk.learn.one_vs_one import encode_classes
 
 
 class NeuralClassifier(GraphClassifier):

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import StratifiedKFold
 
 from rwk.graphs import IntArray
-from rwk.machines import encode_classes
+from rwk.learn.one_vs_one import encode_classes
 
 
 @dataclass(frozen=True, slots=True, eq=False)

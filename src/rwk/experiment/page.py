@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from rwk.experiment import paper
 from rwk.experiment.comparisons import Found, differences, ranked_scores, ranks_table
-from rwk.experiment.grids import SETTINGS
 from rwk.experiment.notes import NOTES, read_notes
 from rwk.experiment.results import (
     HOP_STEPS,
@@ -25,6 +24,7 @@ from rwk.experiment.runtimes import RUNTIMES, runtime_table
 from rwk.experiment.statistics import AverageRanks, average_ranks
 from rwk.experiment.tables import Experiment, markdown
 from rwk.experiment.trials import TRIALS, trials_table
+from rwk.learn.grids import SETTINGS
 from rwk.matrices import described
 from rwk.parameters import Parameters
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from rwk.experiment.records import Score
-from rwk.experiment.search import Matrices, Task, fit_choice, search
 from rwk.graphs import IntArray
+from rwk.learn.search import Matrices, Task, fit_choice, search
 
 # (train, test, seed) -> predicted targets of test, or (predicted targets, what was chosen)
 FitPredict = Callable[[IntArray, IntArray, int], Any]
@@ -83,7 +83,7 @@ def outcomes(runner: Runner, tasks: list[Task], n_jobs: int, backend: str) -> It
         from rwk.runtime.device import open_kernel_device
 
         open_kernel_device()  # or one sentence on what is missing, before it is imported
-        from rwk.experiment.device import DeviceRun
+        from rwk.learn.search_gpu import DeviceRun
 
         on_device = DeviceRun(runner.matrices)
         for batch in on_device.batches(tasks):

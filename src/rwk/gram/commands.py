@@ -113,7 +113,7 @@ def run_query(data: str, graph: str, k: int, parameters: Mapping[str, Any], cons
     """`rwk query DATA GRAPH -k 10`: the graphs of DATA most like one of its graphs (a number) or another (a file)."""
     from rich.table import Table
 
-    from rwk.neighbours import nearest
+    from rwk.retrieval.neighbours import nearest
 
     graphs = _load(data)
     found = nearest(_query_graph(graphs, graph), graphs, k=k, **parameters)

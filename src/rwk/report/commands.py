@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from rwk.report.content import ReportError, RunData, read_run
 
 if TYPE_CHECKING:
-    from rwk.explain import Explanation
     from rwk.graphs import GraphSet
+    from rwk.learn.explain import Explanation
     from rwk.parameters import Parameters
     from rwk.report.sections import Aligner
 
@@ -58,13 +58,13 @@ def explain_graph(
 
     import numpy as np
 
-    from rwk.explain import explain
     from rwk.graphs import GraphError
     from rwk.kernel import RWKernel
+    from rwk.learn.explain import explain
+    from rwk.learn.svc import IndefiniteSVC
     from rwk.report.explained import plot_explanation
     from rwk.report.palette import check_picture
     from rwk.runtime.files import write_whole
-    from rwk.svm import IndefiniteSVC
 
     if graphs.targets is None:
         raise GraphError(f"{graphs.name} has no class labels, so there is no prediction to explain")

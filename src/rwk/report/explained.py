@@ -13,7 +13,7 @@ from rwk.report.palette import CLASSES, INK, MUTED, headline, new_figure, quiet
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rwk.explain import Explanation
+    from rwk.learn.explain import Explanation
 
 
 def plot_importances(explanation: Explanation, *, marked: Sequence[int] = (), ax: Any = None) -> Any:
@@ -97,7 +97,7 @@ def example() -> Explanation:
     """A small explanation to look at: a planted motif, explained by ten graphs."""
     from rwk import IndefiniteSVC, RWKernel
     from rwk.datasets.planted import planted_motif
-    from rwk.explain import explain
+    from rwk.learn.explain import explain
 
     graphs, _ = planted_motif(12)
     kernel = RWKernel(debias=True)

@@ -25,10 +25,10 @@ import numpy as np
 from scipy.linalg import eigh
 
 from rwk.graphs import FloatArray, IntArray
-from rwk.machines import Machines, fit_path, pairs_of
-from rwk.smo import Program, duality_gap, intercept, solve
-from rwk.treatment import Spectrum, TreatedKernel, rounding, treat
-from rwk.treatment import spectrum as decompose
+from rwk.learn.one_vs_one import Machines, fit_path, pairs_of
+from rwk.learn.smo import Program, duality_gap, intercept, solve
+from rwk.learn.treatment import Spectrum, TreatedKernel, rounding, treat
+from rwk.learn.treatment import spectrum as decompose
 
 GAP = 1e-4
 MAX_STEPS = 100

@@ -17,7 +17,7 @@ import torch
 import triton
 import triton.language as tl
 
-from rwk.smo import FIRST_VIOLATION, MAX_UPDATES, MIN_CURVATURE
+from rwk.learn.smo import FIRST_VIOLATION, MAX_UPDATES, MIN_CURVATURE
 
 _INTERPRETED = tl.constexpr(os.environ.get("TRITON_INTERPRET") == "1")
 _MIN_CURVATURE = tl.constexpr(MIN_CURVATURE)

@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
-from rwk.bounds import Signatures, lower_bounds, quadratic_bounds, signatures
 from rwk.cards import neighbours_card
 from rwk.convert import as_graphs
 from rwk.gram.blocks import cut
@@ -19,6 +18,7 @@ from rwk.gram.matrix import self_discrepancy
 from rwk.graphs import FloatArray, IntArray
 from rwk.kernel import RWKernel
 from rwk.parameters import Parameters
+from rwk.retrieval.bounds import Signatures, lower_bounds, quadratic_bounds, signatures
 from rwk.transport.cpu.lower_bounds import linear_bounds
 from rwk.transport.pairs import content_ranks, in_precision, joined, solve_pairs
 from rwk.transport.problem import GraphMeasures

@@ -28,13 +28,13 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
-from rwk.bounds import means
 from rwk.convert import as_graphs
 from rwk.gram.blocks import cut
 from rwk.gram.matrix import column_discrepancy, self_discrepancy
 from rwk.graphs import FloatArray, IntArray
 from rwk.kernel import RWKernel
 from rwk.parameters import Parameters
+from rwk.retrieval.bounds import means
 from rwk.transport.problem import GraphMeasures
 
 SELECTIONS: Final = ("k-means++", "leverage", "uniform")

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rwk.graphs import FloatArray, Graph, GraphSet
-from rwk.machines import pairs_of
+from rwk.learn.one_vs_one import pairs_of
 from rwk.transport.problem import PairSolution
 
 if TYPE_CHECKING:
     from rwk.kernel import RWKernel
-    from rwk.svm import IndefiniteSVC
+    from rwk.learn.svc import IndefiniteSVC
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from rwk.experiment.search import Grid
+from rwk.learn.search import Grid
 
 ETAS: Final = (0.125, 0.5, 2.0, 8.0, 32.0)
 COSTS: Final = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)

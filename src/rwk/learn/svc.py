@@ -26,10 +26,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from rwk.graphs import FloatArray, IntArray
-from rwk.machines import Machines, encode_classes, fit_path, vote, winners
-from rwk.platt import couple, fit_sigmoids, sigmoids
-from rwk.proxy import Proxy, solve_pairs
-from rwk.treatment import TREATMENTS, Treatment, diagonal_scale, spectrum, treat
+from rwk.learn.one_vs_one import Machines, encode_classes, fit_path, vote, winners
+from rwk.learn.platt import couple, fit_sigmoids, sigmoids
+from rwk.learn.proxy import Proxy, solve_pairs
+from rwk.learn.treatment import TREATMENTS, Treatment, diagonal_scale, spectrum, treat
 
 ASYMMETRY = 1e-6
 PLATT_FOLDS = 5

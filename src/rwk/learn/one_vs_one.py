@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rwk.graphs import FloatArray, IntArray
-from rwk.smo import FIRST_VIOLATION, MAX_UPDATES, machine_path
+from rwk.learn.smo import FIRST_VIOLATION, MAX_UPDATES, machine_path
 
 
 class Machines(NamedTuple):

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from rwk.experiment.search import (
+from rwk.graphs import FloatArray, IntArray
+from rwk.learn.one_vs_one import pairs_of, winners
+from rwk.learn.search import (
     LARGE_FOLD,
     MAX_EXPONENT,
     SUM,
@@ -26,12 +28,10 @@ from rwk.experiment.search import (
     inner_splits,
     refine_kappa,
 )
-from rwk.graphs import FloatArray, IntArray
-from rwk.machines import pairs_of, winners
+from rwk.learn.smo_gpu import Paths, machine_paths
+from rwk.learn.treatment import diagonal_scale
+from rwk.learn.treatment_gpu import treat_many
 from rwk.runtime.device import announce_compiling, chunk_bytes, is_out_of_memory, no_room, open_kernel_device
-from rwk.smo_gpu import Paths, machine_paths
-from rwk.treatment import diagonal_scale
-from rwk.treatment_gpu import treat_many
 
 ALIVE = 6  # arrays of the size of the kernels that are treated together, while they are
 TREATED_BYTES = 2**31  # of those kernels, at most

@@ -1,0 +1,1 @@
+"""Learning with an indefinite kernel; sees matrices and records only."""

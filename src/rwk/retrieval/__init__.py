@@ -1,0 +1,1 @@
+"""Finding graphs: nearest neighbours, landmarks, and the bounds that rule pairs out."""
