@@ -22,10 +22,10 @@ from sklearn.svm import LinearSVC
 
 import rwk
 from rwk.experiment import Grid, make_folds, nested_cv
+from rwk.experiment.runs import machine_record
 from rwk.experiment.tables import markdown
 from rwk.represent import represent
 from rwk.retrieval.landmarks import LENGTH, Drawing, hashed_barycentres, nystroem_map
-from rwk.runs import machine_record
 
 FULL_ETAS = (0.5, 1.0, 2.0, 4.0)
 FULL_CS = (1.0, 10.0, 100.0)

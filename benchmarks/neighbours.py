@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import rwk
-from rwk.runs import machine_record
+from rwk.experiment.runs import machine_record
 
 
 def measure(kernel: rwk.RWKernel, queries: rwk.GraphSet, truth: np.ndarray, k: int, share: float | None) -> dict:

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 import rwk
+from rwk.experiment.runs import machine_record
 from rwk.experiment.tables import markdown
 from rwk.gram.estimate import estimate_gram
-from rwk.runs import machine_record
 
 ROOT = Path(__file__).parent.parent
 GPU_RECORD = ROOT / "results" / "gpu-h200.md"

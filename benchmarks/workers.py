@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 import rwk
+from rwk.experiment.runs import machine_record
 from rwk.gram.cluster import Dask
-from rwk.runs import machine_record
 
 
 def main() -> None:

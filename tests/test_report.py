@@ -14,6 +14,7 @@ import pytest
 import rwk
 from rwk.datasets.planted import planted_motif
 from rwk.experiment import Grid, make_folds
+from rwk.experiment.runs import classify
 from rwk.parameters import Parameters
 from rwk.report import (
     dataset_map,
@@ -32,7 +33,6 @@ from rwk.report import (
 from rwk.report.commands import explain_graph, write_report
 from rwk.report.content import ReportError, read_run
 from rwk.report.layout import layout, matched_layout, molecule_layout
-from rwk.runs import classify
 from score_records import repeat_of, score_of
 
 

@@ -16,16 +16,16 @@ import pytest
 from rwk.datasets.forms import load_forms
 from rwk.experiment import paper, read_records
 from rwk.experiment.folds import stored_folds
+from rwk.experiment.methods import METHODS, known_method, settings_of
 from rwk.experiment.notes import NOTES, Note, append_note
 from rwk.experiment.page import results_page
 from rwk.experiment.records import append_record
+from rwk.experiment.reproduce import Options, main, reproduce
 from rwk.experiment.results import read_results
 from rwk.experiment.runtimes import RUNTIMES, Runtime, append_runtime
+from rwk.gram.matrices import described, discrepancy_matrix, fingerprint
 from rwk.learn.grids import SETTINGS
-from rwk.matrices import described, discrepancy_matrix, fingerprint
-from rwk.methods import METHODS, known_method, settings_of
 from rwk.parameters import Parameters
-from rwk.reproduce import Options, main, reproduce
 from score_records import repeat_of
 
 
@@ -165,7 +165,7 @@ def test_fingerprints_leave_out_how_a_matrix_is_computed() -> None:
 def test_a_kept_matrix_is_the_solved_one(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graphs, _ = load_forms(str(toy))
     solved, health = discrepancy_matrix(graphs, Parameters(), folder=tmp_path)
-    monkeypatch.setattr("rwk.matrices.symmetric_discrepancy", no_solver)
+    monkeypatch.setattr("rwk.gram.matrices.symmetric_discrepancy", no_solver)
     kept, again = discrepancy_matrix(graphs, Parameters(), folder=tmp_path)
     assert kept.dtype == np.float32
     assert (kept == solved).all()
@@ -193,7 +193,7 @@ def test_a_finished_run_solves_nothing(toy: Path, options: Options, monkeypatch:
     assert "RWK, ours [N]" in table
     assert "RWK, paper [S]" in table
     assert "| TOY     | 50.0     | 1 × 3 " in table
-    monkeypatch.setattr("rwk.matrices.discrepancy_matrix", no_solver)
+    monkeypatch.setattr("rwk.gram.matrices.discrepancy_matrix", no_solver)
     assert run("discrete", options, toy) == table
 
 
@@ -230,7 +230,7 @@ def test_solving_and_scoring_in_two_places(
     apart = replace(options, folder=tmp_path / "apart", matrices=tmp_path / "matrices")
     assert run("discrete", replace(apart, solve_only=True), toy) == ""
     assert not apart.folder.exists()
-    monkeypatch.setattr("rwk.matrices.symmetric_discrepancy", no_solver)
+    monkeypatch.setattr("rwk.gram.matrices.symmetric_discrepancy", no_solver)
     assert run("discrete", apart, toy) == alone
 
 
@@ -375,7 +375,7 @@ class Block:
         if name.split(".")[0] in {"typer", "rich", "pooch", "ot", "zarr", "dask", "matplotlib", "grakel", "fsspec"}:
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Block())
-from rwk.reproduce import main
+from rwk.experiment.reproduce import main
 sys.exit(main(sys.argv[1:]))
 """
 

@@ -12,15 +12,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rwk import as_graphs, rivals
+from rwk import as_graphs
 from rwk.baselines.base import NotApplicable
 from rwk.datasets import load_dataset
-from rwk.experiment import make_folds, paper, read_records
+from rwk.experiment import make_folds, paper, read_records, rivals
 from rwk.experiment.comparisons import ahead, differences, ranked_scores, ranks_table
 from rwk.experiment.folds import stored_folds
 from rwk.experiment.notes import NOTES, Note, append_note, read_notes
 from rwk.experiment.records import append_record
+from rwk.experiment.reproduce import Options, all_methods, reproduce
 from rwk.experiment.results import by_method
+from rwk.experiment.rivals import Place, is_network, score_baseline, score_or_note
 from rwk.experiment.statistics import average_ranks
 from rwk.experiment.tables import Experiment, markdown_table
 from rwk.graphs import GraphSet
@@ -28,8 +30,6 @@ from rwk.learn.grids import COSTS
 from rwk.learn.one_vs_one import encode_classes
 from rwk.learn.search import Grid, Matrices, Task, fit_choice, search
 from rwk.parameters import Parameters
-from rwk.reproduce import Options, all_methods, reproduce
-from rwk.rivals import Place, is_network, score_baseline, score_or_note
 from score_records import repeat_of
 
 FOLDS = 2
@@ -170,7 +170,7 @@ def test_baselines_are_told_where_to_run(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_networks_are_repeated_less_unless_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graphs = graphs_of()
     monkeypatch.setattr(rivals, "baseline", lambda name: Stub())
-    monkeypatch.setattr("rwk.reproduce.load_forms", lambda name, data: (graphs, {"": graphs}))
+    monkeypatch.setattr("rwk.experiment.reproduce.load_forms", lambda name, data: (graphs, {"": graphs}))
     for repeats, n in ((None, 3), (5, 5)):
         options = Options(folder=tmp_path / str(n), splits=FOLDS, repeats=repeats, jobs=1)
         reproduce("discrete", options, datasets=["TOY"], methods=["GIN"], say=lambda line: None)

@@ -16,18 +16,18 @@ import pytest
 
 from gram_graphs import QUICK, random_graphs, write_tu
 from rwk.experiment import Grid, make_folds
+from rwk.experiment.reproduce import Options, reproduce
+from rwk.experiment.rivals import Place, baseline, score_baseline
+from rwk.experiment.runs import classify
 from rwk.gram import matrix, symmetric_discrepancy
+from rwk.gram.matrices import discrepancy_matrix, matrix_place
 from rwk.gram.matrix import triangle_blocks
 from rwk.gram.rows import KeptRows
+from rwk.gram.settings import KeptMatrices
 from rwk.gram.tiles import pair_cost, triangle_costs
-from rwk.matrices import discrepancy_matrix, matrix_place
 from rwk.parameters import Parameters
 from rwk.represent import represent
-from rwk.reproduce import Options, reproduce
-from rwk.rivals import Place, baseline, score_baseline
-from rwk.runs import classify
 from rwk.runtime.files import OutputError
-from rwk.settings import KeptMatrices
 from rwk.transport.cpu.chunks import Ticker
 
 GRAPHS = random_graphs(30)

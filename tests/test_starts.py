@@ -13,11 +13,11 @@ import naive
 from asserts import assert_close, tolerance
 from generators import all_settings, graph_sets, laws
 from rwk import Graph, GraphSet, Parameters, RWKernel, align, as_graphs
+from rwk.experiment.trials import matrix_of_starts
 from rwk.parameters import ParameterError
 from rwk.represent import represent
 from rwk.transport.pairs import orient, solve_pair
 from rwk.transport.starts import best_solution, best_values, start_costs
-from rwk.trials import matrix_of_starts
 
 
 @laws(40)

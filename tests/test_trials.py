@@ -8,17 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import rwk.trials as module
+import rwk.experiment.trials as module
 from generators import cycle, path
 from rwk import GraphSet
 from rwk.datasets.forms import grid_of
 from rwk.experiment import make_folds
 from rwk.experiment.page import results_page
-from rwk.experiment.trials import BASE, TRIALS, Trial, append_trial, read_trials, trials_table
+from rwk.experiment.reproduce import Options, reproduce
+from rwk.experiment.trial_records import BASE, TRIALS, Trial, append_trial, read_trials, trials_table
+from rwk.experiment.trials import CHANGES, run_trials, settings_of_trial, with_degree_weights
 from rwk.graphs import Graph
 from rwk.parameters import Parameters
-from rwk.reproduce import Options, reproduce
-from rwk.trials import CHANGES, run_trials, settings_of_trial, with_degree_weights
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_a_later_trial_takes_the_place_of_an_earlier(tmp_path: Path) -> None:
 
 
 def test_reproduce_trials(graphs: GraphSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rwk.reproduce.load_forms", lambda name, data: (graphs, {"": graphs}))
+    monkeypatch.setattr("rwk.experiment.reproduce.load_forms", lambda name, data: (graphs, {"": graphs}))
     options = Options(folder=tmp_path, repeats=1, splits=3, jobs=1, backend="cpu")
     table = reproduce("trials", options, datasets=["TOY"], methods=["hops=1"], say=lambda line: None)
     assert [line.split("|")[1].strip() for line in table.splitlines()] == ["change", "-" * 8, BASE, "hops=1"]

@@ -181,7 +181,7 @@ def _best(run: Callable[[], FloatArray], repeats: int) -> tuple[float, FloatArra
 
 def main() -> None:
     """Print the comparison, and store it where asked."""
-    from rwk.runs import machine_record
+    from rwk.experiment.runs import machine_record
 
     parser = argparse.ArgumentParser(prog="python -m rwk.bench.baselines", description=__doc__)
     parser.add_argument("--dataset", default="MUTAG")

@@ -17,8 +17,8 @@ from rich.table import Table
 
 from rwk.datasets import load_dataset
 from rwk.gram import symmetric_discrepancy
+from rwk.gram.matrices import described, keep_matrix, matrix_place
 from rwk.graphs import Graph, GraphSet
-from rwk.matrices import described, keep_matrix, matrix_place
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.device import device_name, open_device

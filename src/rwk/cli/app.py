@@ -148,9 +148,9 @@ app.add_typer(baselines, name="baselines")
 
 def _classify(graphs: Any, parameters: Parameters, output: Path, *, grid: str, repeats: int, splits: int) -> Any:
     from rwk.experiment import make_folds
+    from rwk.experiment.runs import classify as run_classify
     from rwk.graphs import GraphError
     from rwk.learn.grids import SETTINGS, search_grid
-    from rwk.runs import classify as run_classify
     from rwk.runtime.files import check_writable
 
     if grid not in SETTINGS:

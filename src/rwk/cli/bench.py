@@ -25,7 +25,7 @@ def bench(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Record to write.")] = None,
 ) -> None:
     """Time the solver beside POT, WWL and NumPy: same pairs, one process, one thread each."""
-    from rwk.runs import machine_record
+    from rwk.experiment.runs import machine_record
     from rwk.runtime.files import check_writable, write_json
 
     if backend not in ("cpu", "gpu"):

@@ -37,8 +37,8 @@ def reproduce(
     Every fold is a line under results/; a stopped run goes on where it was. `tables` writes docs/results.md from
     these lines alone.
     """
-    from rwk.reproduce import Options, listed
-    from rwk.reproduce import reproduce as run
+    from rwk.experiment.reproduce import Options, listed
+    from rwk.experiment.reproduce import reproduce as run
 
     options = Options(
         folder=folder,
@@ -66,7 +66,7 @@ def variant_of(method: str) -> dict[str, Any] | None:
     """What a variant of RWK changes ("rwk", "all": nothing); None for a baseline."""
     if method.lower() in ("rwk", "all"):
         return {}
-    from rwk.methods import METHODS, known_method
+    from rwk.experiment.methods import METHODS, known_method
 
     changes = METHODS.get(known_method(method))
     return None if changes is None else dict(changes)
@@ -90,10 +90,10 @@ def classify_baselines(
 
     from rwk.experiment import make_folds, markdown_table, read_records
     from rwk.experiment.comparisons import differences
+    from rwk.experiment.methods import known_method
     from rwk.experiment.notes import NOTES, read_notes
+    from rwk.experiment.rivals import Place, baseline_names, score_baseline, score_or_note
     from rwk.experiment.tables import experiments
-    from rwk.methods import known_method
-    from rwk.rivals import Place, baseline_names, score_baseline, score_or_note
     from rwk.runtime.files import check_writable
 
     records, n_jobs = check_writable(output / "records.jsonl"), parameters.n_jobs or os.cpu_count() or 1

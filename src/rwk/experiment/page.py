@@ -23,9 +23,9 @@ from rwk.experiment.results import (
 from rwk.experiment.runtimes import RUNTIMES, runtime_table
 from rwk.experiment.statistics import AverageRanks, average_ranks
 from rwk.experiment.tables import Experiment, markdown
-from rwk.experiment.trials import TRIALS, trials_table
+from rwk.experiment.trial_records import TRIALS, trials_table
+from rwk.gram.matrices import described
 from rwk.learn.grids import SETTINGS
-from rwk.matrices import described
 from rwk.parameters import Parameters
 
 # name of the table -> title and datasets

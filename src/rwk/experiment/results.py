@@ -20,7 +20,7 @@ from rwk.experiment.notes import NOTES, Note
 from rwk.experiment.records import read_records
 from rwk.experiment.runtimes import RUNTIMES
 from rwk.experiment.tables import Experiment, accuracy, bold, experiments, markdown
-from rwk.experiment.trials import TRIALS
+from rwk.experiment.trial_records import TRIALS
 
 # repeats × folds that need not be said
 USUAL: Final = "10 × 10"

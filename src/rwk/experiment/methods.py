@@ -9,13 +9,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from rwk.experiment.rivals import baseline, baseline_names
 from rwk.experiment.runtimes import Runtime
 from rwk.gram import symmetric_discrepancy
 from rwk.graphs import GraphSet
 from rwk.learn.grids import SETTINGS
 from rwk.parameters import VARIANTS, Parameters
 from rwk.represent import represent
-from rwk.rivals import baseline, baseline_names
 from rwk.transport.pairs import backend_name
 
 # variants of the paper, and the sign of the degree prior as it is printed there
@@ -83,7 +83,7 @@ def _run_once(graphs: GraphSet, name: str, parameters: Parameters) -> tuple[floa
 
 
 def _machine(backend: str) -> str:
-    from rwk.runs import machine_record
+    from rwk.experiment.runs import machine_record
 
     if backend == "gpu":
         from rwk.runtime.device import device_name

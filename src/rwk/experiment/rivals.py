@@ -21,12 +21,12 @@ from rwk.cards import counted
 from rwk.experiment import Experiment, Folds, nested_cv, read_records
 from rwk.experiment.notes import NOTES, Note, append_note, read_notes, time_in_words
 from rwk.experiment.paper import BASELINES
+from rwk.gram.settings import KeptMatrices, LazyMatrices
 from rwk.graphs import GraphSet, IntArray
 from rwk.learn.grids import COSTS
 from rwk.learn.search import Grid
 from rwk.runtime.deadline import done_within
 from rwk.runtime.files import UNFINISHED
-from rwk.settings import KeptMatrices, LazyMatrices
 from rwk.transport.pairs import backend_name
 
 # networks that learn beside each other on one GPU, each in a process of its own: one keeps an H200 busy for a tenth

@@ -23,9 +23,9 @@ from rwk.cards import run_card
 from rwk.datasets import dataset_statistics
 from rwk.experiment import Experiment, Folds, Grid, nested_cv
 from rwk.gram import GramHealth, symmetric_discrepancy
+from rwk.gram.matrices import Bar, fingerprint
 from rwk.gram.rows import KeptRows
 from rwk.graphs import GraphError, GraphSet
-from rwk.matrices import Bar, fingerprint
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.files import UNFINISHED, save_gram, write_json

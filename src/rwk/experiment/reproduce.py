@@ -6,7 +6,7 @@
     folds       nested cross-validation, one line a fold under results/<dataset>-<method>.jsonl
     tables      ours and the paper's side by side, from the records
 
-`python -m rwk.reproduce` does the same without the libraries of the command line. A stopped run goes on where it was.
+`python -m rwk.experiment.reproduce` does the same without the libraries of the command line. A stopped run goes on where it was.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ import numpy as np
 from rwk.datasets.forms import grid_of, load_forms
 from rwk.experiment import Experiment, Folds, nested_cv, paper
 from rwk.experiment.folds import stored_folds
+from rwk.experiment.methods import METHODS, known_method, settings_of, time_method
 from rwk.experiment.page import results_page, table_of
 from rwk.experiment.results import SIGNS
+from rwk.experiment.rivals import Place, baseline_names, is_network, score_or_note
 from rwk.experiment.runtimes import RUNTIMES, append_runtime
-from rwk.experiment.trials import TRIALS, trials_table
+from rwk.experiment.trial_records import TRIALS, trials_table
+from rwk.experiment.trials import known_changes, run_trials
+from rwk.gram.matrices import Bar, MatrixSolve, described
 from rwk.graphs import GraphError, GraphSet
 from rwk.learn.grids import search_grid
-from rwk.matrices import Bar, MatrixSolve, described
-from rwk.methods import METHODS, known_method, settings_of, time_method
 from rwk.parameters import Parameters
-from rwk.rivals import Place, baseline_names, is_network, score_or_note
 from rwk.runtime.files import UNFINISHED, write_whole
-from rwk.trials import known_changes, run_trials
 
 EVERYTHING: Final = (*paper.DISCRETE, *paper.CONTINUOUS, "PROTEINS_full")
 # name of the table -> its datasets, its methods, repeats unless others are asked for
@@ -234,8 +234,10 @@ def _records(graphs: GraphSet, method: str, options: Options) -> Path:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """`python -m rwk.reproduce`: the command without the libraries of the command line."""
-    parser = argparse.ArgumentParser(prog="python -m rwk.reproduce", description="The paper's tables, reproduced.")
+    """`python -m rwk.experiment.reproduce`: the command without the libraries of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m rwk.experiment.reproduce", description="The paper's tables, reproduced."
+    )
     parser.add_argument("what", choices=TABLES)
     for name in ("datasets", "methods"):
         parser.add_argument(f"--{name}", default="", help="names, with commas between")
