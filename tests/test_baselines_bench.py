@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("grakel", reason="GraKeL is not installed (extra: baselines)")
 pytest.importorskip("ot", reason="POT is not installed (extra: baselines)")
 
-from rwk.bench.baselines import alone, compare
+from rwk.bench.baseline_times import alone, compare
 
 
 def test_the_comparison_runs_and_agrees() -> None:

@@ -11,7 +11,7 @@ import pytest
 from baseline_graphs import random_set, to_grakel, without
 from rwk import baselines
 from rwk.baselines.emd import uniform_plan
-from rwk.baselines.fused import fused_cost
+from rwk.baselines.fused_gw import fused_cost
 from rwk.baselines.nodes import one_hot
 from rwk.represent.features import wl_colours
 

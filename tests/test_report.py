@@ -30,9 +30,9 @@ from rwk.report import (
     plot_spectrum,
     plot_terms,
 )
-from rwk.report.commands import explain_graph, write_report
 from rwk.report.content import ReportError, read_run
 from rwk.report.layout import layout, matched_layout, molecule_layout
+from rwk.report.writing import explain_graph, write_report
 from score_records import repeat_of, score_of
 
 
@@ -494,7 +494,7 @@ def test_doctor_knows_the_extras():
     import tomllib
     from pathlib import Path
 
-    from rwk.doctor import EXTRAS
+    from rwk.cli.doctor import EXTRAS
 
     project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
     declared = project["optional-dependencies"]
@@ -504,7 +504,7 @@ def test_doctor_knows_the_extras():
 
 
 def test_doctor_says_what_each_extra_adds(monkeypatch):
-    from rwk import doctor
+    from rwk.cli import doctor
 
     monkeypatch.setattr(doctor, "installed", lambda package: "" if package == "dash" else "1.0")
     advice = {finding.what: finding.advice for finding in doctor.doctor()}

@@ -191,7 +191,7 @@ def test_classify_puts_all_methods_beside_rwk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("typer", reason="the command line needs the extra 'cli'")
-    from rwk.cli.reproduce import classify_baselines
+    from rwk.cli.reproduce_command import classify_baselines
 
     graphs = graphs_of(labels=False)
     monkeypatch.setattr(rivals, "baseline_names", lambda: ["WL", "HGK-WL", "WL-OA"])

@@ -24,7 +24,7 @@ from sklearn.model_selection import ParameterGrid
 
 from rwk.baselines.base import GraphKernel, cosine, kept, setting_name
 from rwk.baselines.nodes import labels_or_degrees
-from rwk.baselines.pairs import pair_matrix
+from rwk.baselines.pair_loops import pair_matrix
 from rwk.graphs import FloatArray, GraphSet, IntArray
 from rwk.represent.features import block_adjacency
 from rwk.runtime.compiling import compiled_loosely

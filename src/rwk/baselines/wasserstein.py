@@ -19,7 +19,7 @@ from rwk.baselines.base import DiscrepancyKernel, kept, setting_name
 from rwk.baselines.emd import first_tree, flows, improve
 from rwk.baselines.histograms import histograms, owners
 from rwk.baselines.nodes import learn_vectors
-from rwk.baselines.pairs import pair_matrix
+from rwk.baselines.pair_loops import pair_matrix
 from rwk.graphs import FloatArray, GraphSet, IntArray
 from rwk.represent.features import smooth_attributes, wl_colours
 from rwk.runtime.compiling import compiled_loosely

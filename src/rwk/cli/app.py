@@ -11,11 +11,11 @@ from typing import Annotated, Any
 import typer
 
 from rwk import __version__
-from rwk.cli.baselines import baselines
-from rwk.cli.bench import bench
-from rwk.cli.gram import gram, query
+from rwk.cli.baselines_command import baselines
+from rwk.cli.bench_command import bench
+from rwk.cli.gram_command import gram, query
 from rwk.cli.options import with_parameters
-from rwk.cli.reproduce import classify_baselines, reproduce, variant_of
+from rwk.cli.reproduce_command import classify_baselines, reproduce, variant_of
 from rwk.cli.screen import Data, console, errors, figures_of, load_graphs, progress_bar, say_cost
 from rwk.parameters import Parameters
 
@@ -102,8 +102,8 @@ def align(
     starts: Annotated[int, typer.Option("--starts", help="Begin from as many couplings, keep the best found.")] = 1,
 ) -> None:
     """Align two graphs of a set, print what the alignment costs and draw it."""
-    from rwk.cards import counted
     from rwk.kernel import RWKernel
+    from rwk.report.cards import counted
     from rwk.report.palette import check_picture
 
     check_picture(output)

@@ -20,7 +20,7 @@ def report(
     data: Graphs = None,
 ) -> None:
     """Write a run's report: one HTML file that needs nothing else, or Markdown."""
-    from rwk.report.commands import write_report
+    from rwk.report.writing import write_report
 
     written = write_report(run, output, graphs=None if data is None else load_graphs(data))
     console.print(f"report: {written[0]}", highlight=False, soft_wrap=True)
@@ -38,7 +38,7 @@ def explain(
     supports: Annotated[int, typer.Option(help="Graphs to show of either side.", min=1)] = 5,
 ) -> None:
     """Explain a graph's predicted class: the graphs that pulled it there, and the nodes they agree on."""
-    from rwk.report.commands import explain_graph
+    from rwk.report.writing import explain_graph
 
     graphs = load_graphs(data)
     found = explain_graph(graphs, i, parameters, output=output, C=C, n_supports=supports)
@@ -81,7 +81,7 @@ def explore(
 
 def doctor() -> None:
     """Print versions, threads, GPU, caches, what is installed and what each extra would add."""
-    from rwk.doctor import doctor as look
+    from rwk.cli.doctor import doctor as look
 
     findings = look()
     console.print(figures_of("rwk on this machine", {finding.what: finding.found for finding in findings}))

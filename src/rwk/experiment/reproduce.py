@@ -215,7 +215,7 @@ def _time(forms: Mapping[str, GraphSet], method: str, options: Options, say: Cal
 def draw(options: Options, say: Callable[[str], None] = print) -> None:
     """The pictures that the page of results shows, beside it."""
     try:
-        from rwk.report.results import draw_results
+        from rwk.report.result_pictures import draw_results
 
         for place in draw_results(options.folder, options.page.parent):
             say(f"{place} drawn")

@@ -17,7 +17,6 @@ from typing import Any, Final
 import numpy as np
 from sklearn.base import clone
 
-from rwk.cards import counted
 from rwk.experiment import Experiment, Folds, nested_cv, read_records
 from rwk.experiment.notes import NOTES, Note, append_note, read_notes, time_in_words
 from rwk.experiment.paper import BASELINES
@@ -25,6 +24,7 @@ from rwk.gram.settings import KeptMatrices, LazyMatrices
 from rwk.graphs import GraphSet, IntArray
 from rwk.learn.grids import COSTS
 from rwk.learn.search import Grid
+from rwk.report.cards import counted
 from rwk.runtime.deadline import done_within
 from rwk.runtime.files import UNFINISHED
 from rwk.transport.pairs import backend_name

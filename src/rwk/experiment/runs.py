@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk import __version__
-from rwk.cards import run_card
 from rwk.datasets import dataset_statistics
 from rwk.experiment import Experiment, Folds, Grid, nested_cv
 from rwk.gram import GramHealth, symmetric_discrepancy
@@ -27,6 +26,7 @@ from rwk.gram.matrices import Bar, fingerprint
 from rwk.gram.rows import KeptRows
 from rwk.graphs import GraphError, GraphSet
 from rwk.parameters import Parameters
+from rwk.report.cards import run_card
 from rwk.represent import represent
 from rwk.runtime.files import UNFINISHED, save_gram, write_json
 from rwk.transport.problem import SOLVER_VERSION

@@ -10,12 +10,12 @@ import threading
 import webbrowser
 from typing import TYPE_CHECKING, Any, Final
 
-from rwk.cards import counted
 from rwk.explore.drawings import map_figure, pair_elements, term_rows
-from rwk.explore.page import neighbour_items, page, term_bars
 from rwk.explore.state import Explorer, Settings
 from rwk.explore.upload import MAX_BYTES, parse_smiles, parse_upload
+from rwk.explore.web_page import neighbour_items, page, term_bars
 from rwk.graphs import GraphError
+from rwk.report.cards import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,13 +10,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.cards import gram_card
 from rwk.gram.budget import spell
 from rwk.gram.errors import GramError, told
 from rwk.gram.health import GramHealth
 from rwk.gram.tiles import Tiling
 from rwk.graphs import FloatArray, IntArray
 from rwk.parameters import Parameters
+from rwk.report.cards import gram_card
 
 
 class TileSource(Protocol):

@@ -228,7 +228,7 @@ class GraphSet:
         return f"GraphSet({self.name!r}, {len(self)} graphs, {sizes}; {', '.join(has) or 'structure only'})"
 
     def _repr_html_(self) -> str:
-        from rwk.cards import set_card
+        from rwk.report.cards import set_card
 
         return set_card(self)
 

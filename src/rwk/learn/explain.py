@@ -71,7 +71,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """A card for notebooks."""
-        from rwk.cards import bars, card, facts
+        from rwk.report.cards import bars, card, facts
 
         pulls = [(f"graph {support.index} (class {support.target})", support.pull) for support in self.supports]
         nodes = ", ".join(map(str, self.top_nodes(6)))

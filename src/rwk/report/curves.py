@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rwk.cards import counted
+from rwk.report.cards import counted
 from rwk.report.palette import CLASSES, FAINT, INK, LINK, MUTED, WARN, headline, new_axes, quiet, softened
 
 GAP = 1.4  # between groups of bars, in bars

@@ -11,13 +11,13 @@ from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
-from rwk.cards import neighbours_card
 from rwk.convert import as_graphs
 from rwk.gram.blocks import cut
 from rwk.gram.matrix import self_discrepancy
 from rwk.graphs import FloatArray, IntArray
 from rwk.kernel import RWKernel
 from rwk.parameters import Parameters
+from rwk.report.cards import neighbours_card
 from rwk.retrieval.bounds import Signatures, lower_bounds, quadratic_bounds, signatures
 from rwk.transport.cpu.lower_bounds import linear_bounds
 from rwk.transport.pairs import content_ranks, in_precision, joined, solve_pairs

@@ -156,7 +156,7 @@ class PairSolution:
         return f"PairSolution(value={self.value:.6g}, {n}x{m} nodes, {self.n_iter} iterations, {state})"
 
     def _repr_html_(self) -> str:
-        from rwk.cards import solution_card
+        from rwk.report.cards import solution_card
 
         return solution_card(self)
 

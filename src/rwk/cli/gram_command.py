@@ -45,7 +45,7 @@ def gram(
     if not tiled and not dry_run:
         _in_memory(data, parameters, output or Path("gram.npz"))
         return
-    from rwk.gram.commands import GramOptions, dry_run_gram, run_gram
+    from rwk.cli.gram_runs import GramOptions, dry_run_gram, run_gram
 
     options = GramOptions(store, resume, extend, memory or "2GB", dask, processes, part, output)
     run = dry_run_gram if dry_run else run_gram
@@ -92,6 +92,6 @@ def query(
     k: Annotated[int, typer.Option("-k", help="How many graphs to find.", min=1)] = 10,
 ) -> None:
     """Find the graphs of a set most like one graph, solving only pairs that a bound can't rule out."""
-    from rwk.gram.commands import run_query
+    from rwk.cli.gram_runs import run_query
 
     raise typer.Exit(run_query(data, graph, k, parameters.asdict(), console))

@@ -16,7 +16,7 @@ import numpy as np
 from rwk.baselines.base import DiscrepancyKernel
 from rwk.baselines.emd import first_tree, flows, improve
 from rwk.baselines.nodes import Standard, check_same_data, standard_of
-from rwk.baselines.pairs import pair_matrix
+from rwk.baselines.pair_loops import pair_matrix
 from rwk.graphs import FloatArray, GraphSet, IntArray
 from rwk.represent.features import Colours, wl_colours
 from rwk.represent.structure import path_lengths, structure_cost

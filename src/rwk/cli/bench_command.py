@@ -53,7 +53,7 @@ def bench(
 
 
 def _cpu(datasets: list[str], n_graphs: int) -> dict[str, Any]:
-    from rwk.bench.cpu import compare, threads
+    from rwk.bench.cpu_times import compare, threads
     from rwk.bench.growth import startup
 
     rows = []
@@ -143,7 +143,7 @@ def _precision() -> dict[str, Any]:
 
 
 def _gpu(datasets: list[str] | None, matrices: Path | None, save: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-    from rwk.bench.gpu import DATASETS, run
+    from rwk.bench.gpu_times import DATASETS, run
 
     found: dict[str, Any] = run(datasets or DATASETS, matrices=matrices, save=save)
     return found

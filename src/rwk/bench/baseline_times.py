@@ -1,6 +1,6 @@
 """The baselines beside the libraries that have them: same graphs, same values where they agree, one thread each.
 
-`python -m rwk.bench.baselines [--dataset MUTAG] [--json FILE]` prints one row a method. Graphs of the size that makes
+`python -m rwk.bench.baseline_times [--dataset MUTAG] [--json FILE]` prints one row a method. Graphs of the size that makes
 the slower side take about a minute are compared; compilation and conversion are left out on both sides.
 """
 
@@ -183,7 +183,7 @@ def main() -> None:
     """Print the comparison, and store it where asked."""
     from rwk.experiment.runs import machine_record
 
-    parser = argparse.ArgumentParser(prog="python -m rwk.bench.baselines", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m rwk.bench.baseline_times", description=__doc__)
     parser.add_argument("--dataset", default="MUTAG")
     parser.add_argument("--graphs", type=int, default=None, help="compare the first so many graphs")
     parser.add_argument("--alone", default="ENZYMES", help="dataset for the methods no library has; empty: none")
@@ -202,7 +202,7 @@ def main() -> None:
         for name, row in found["alone"]["methods"].items():
             print(f"  {name:7s} rwk {row['rwk_s']:8.2f} s")
     if given.json is not None:
-        command = f"python -m rwk.bench.baselines --dataset {given.dataset} --alone {given.alone} --json FILE"
+        command = f"python -m rwk.bench.baseline_times --dataset {given.dataset} --alone {given.alone} --json FILE"
         found["made_with"] = {**machine_record(), **_library_versions(), "command": command}
         given.json.parent.mkdir(parents=True, exist_ok=True)
         given.json.write_text(json.dumps(found, indent=1) + "\n")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.bench.contenders import contenders, dense_pair, graph_nodes
-from rwk.bench.steps import count_operations, gemm_peak, step_shares
+from rwk.bench.step_times import count_operations, gemm_peak, step_shares
 from rwk.datasets import load_dataset
 from rwk.parameters import Parameters
 from rwk.represent import represent
