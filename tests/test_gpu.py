@@ -27,10 +27,10 @@ from rwk.transport.problem import BackendError
 
 torch = pytest.importorskip("torch", reason="the GPU backend needs PyTorch")
 
-from rwk.runtime import device
+from rwk.runtime import device  # noqa: E402
 from rwk.transport import gpu  # noqa: E402
 from rwk.transport.gpu import batched, batched_costs, batched_sinkhorn, plan  # noqa: E402
-from rwk.transport.gpu import device_measures as store
+from rwk.transport.gpu import device_measures as store  # noqa: E402
 
 TYPICAL_ERROR = 1e-5
 torch.set_num_threads(1)  # thousands of tiny operations: threads would only wait for each other

@@ -1,10 +1,11 @@
-"""Data flows one way, and so do imports: load, represent, solve pairs, gram, learn, report."""
+"""Data flows one way, and so do imports: each room of the house sees only the rooms to its left."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -14,39 +15,32 @@ import rwk
 ROOT = Path(rwk.__file__).parent
 HEAVY = ("numba", "sklearn", "scipy", "networkx", "torch", "ot", "matplotlib")
 
-# each layer may import from those above it, and from itself
-LAYERS = (
-    ("cards", "graphs", "transport"),
-    ("canonical", "checks", "parameters"),
-    ("datasets", "features", "files", "spectrum"),
-    ("convert", "embedding", "structure", "measures", "scaling"),
-    ("represent",),
-    ("gram",),
-    ("discrepancy",),
-    ("kernel",),
-)
-LEARNERS = (
-    "svm",
-    "machines",
-    "smo",
-    "smo_gpu",
-    "proxy",
-    "platt",
-    "treatment",
-    "treatment_gpu",
-)  # they see matrices only
-SOLVING = {
+# every package and every module of the top level, in the order of the flow: imports point to the left
+ORDER = (
+    "runtime",
+    "graphs",
+    "datasets",
     "transport",
+    "parameters",
+    "convert",
     "represent",
-    "measures",
-    "scaling",
     "gram",
     "discrepancy",
     "kernel",
-    "embedding",
-    "features",
-    "structure",
-}
+    "retrieval",
+    "learn",
+    "baselines",
+    "experiment",
+    "report",
+    "explore",
+    "bench",
+    "cli",
+)
+# records and settings: what may be seen of the solving side by those who see matrices only
+RECORDS = {"transport.problem", "gram.health"}
+SOLVING = {"transport", "represent", "gram", "discrepancy", "kernel", "retrieval"}
+# of `learn`: estimators on graphs, which use the kernel; all others see matrices
+ON_GRAPHS = {"learn.classifier", "learn.explain"}
 
 
 def module_of(path: Path) -> str:
@@ -54,80 +48,97 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports_of(path: Path, *, anywhere: bool) -> set[str]:
-    """Modules of rwk that a file imports: on being imported itself, or `anywhere` (in functions, for types)."""
-    found: set[str] = set()
-    todo: list[ast.AST] = [ast.parse(path.read_text())]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.ImportFrom) and node.module == "rwk":
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rwk."):
-            below = {f"{node.module}.{alias.name}".removeprefix("rwk.") for alias in node.names}
-            modules = {name for name in below if is_module(name)}
-            found |= modules or {str(node.module).removeprefix("rwk.")}
-        elif isinstance(node, ast.Import):
-            found |= {alias.name.removeprefix("rwk.") for alias in node.names if alias.name.startswith("rwk.")}
-        later = isinstance(node, ast.FunctionDef) or (
-            isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
-        )
-        if anywhere or not later:
-            todo.extend(ast.iter_child_nodes(node))
-    return found
-
-
 def is_module(name: str) -> bool:
     at = ROOT.joinpath(*name.split("."))
     return at.with_suffix(".py").exists() or (at / "__init__.py").exists()
 
 
-def files(name: str) -> list[Path]:
-    """The files of a module or package; commands.py belongs to the command line."""
-    one = ROOT / f"{name}.py"
-    return [one] if one.exists() else [p for p in (ROOT / name).rglob("*.py") if p.name != "commands.py"]
+def imports_of(path: Path) -> set[str]:
+    """Modules of rwk that a file imports anywhere: at the top, inside functions, for types alone."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "rwk":
+            base = str(node.module).removeprefix("rwk").lstrip(".")
+            for alias in node.names:
+                below = f"{base}.{alias.name}".lstrip(".")
+                found.add(below if is_module(below) else base)
+        elif isinstance(node, ast.Import):
+            found |= {alias.name.removeprefix("rwk.") for alias in node.names if alias.name.startswith("rwk.")}
+    return {name for name in found if name}
 
 
-def tops(modules: set[str]) -> set[str]:
-    return {module.split(".")[0] for module in modules}
+FILES = sorted(path for path in ROOT.rglob("*.py") if module_of(path) not in ("", "__main__"))
 
 
-@pytest.mark.parametrize("layer", range(len(LAYERS)))
-def test_imports_point_one_way(layer: int) -> None:
-    allowed = {name for names in LAYERS[: layer + 1] for name in names}
-    for name in LAYERS[layer]:
-        assert files(name), f"{name} is gone: correct the list of layers"
-        for path in files(name):
-            seen = {top for top in tops(imports_of(path, anywhere=False)) if is_module(top)}
-            assert seen <= allowed, f"{module_of(path)} imports {sorted(seen - allowed)}"
+def top_of(module: str) -> str:
+    return module.split(".")[0]
 
 
-@pytest.mark.parametrize("name", ["transport", "graphs"])
-def test_the_foundations_see_nothing_of_the_rest(name: str) -> None:
-    for path in files(name):
-        assert tops(imports_of(path, anywhere=True)) <= {name, "cards"}, module_of(path)
+def test_every_room_has_its_place() -> None:
+    assert {top_of(module_of(path)) for path in FILES} == set(ORDER)
 
 
-@pytest.mark.parametrize("name", LEARNERS)
-def test_learners_see_no_solver(name: str) -> None:
-    for path in files(name):
-        seen = imports_of(path, anywhere=True)
-        assert not tops(seen) & SOLVING, f"{module_of(path)} imports {sorted(seen)}"
+@pytest.mark.parametrize("room", ORDER)
+def test_imports_point_one_way(room: str) -> None:
+    allowed = set(ORDER[: ORDER.index(room) + 1])
+    wrong = {
+        module_of(path): sorted(seen)
+        for path in FILES
+        if top_of(module_of(path)) == room and (seen := {m for m in imports_of(path) if top_of(m) not in allowed})
+    }
+    assert not wrong
 
 
-def test_reports_see_records_and_no_solver() -> None:
-    for path in files("report"):
-        seen = imports_of(path, anywhere=False) - {"transport.problem"}
-        assert not tops(seen) & SOLVING, f"{module_of(path)} imports {sorted(seen)}"
+def test_no_import_goes_round_in_a_circle() -> None:
+    """Inside a package too, lazily imported modules included."""
+    graph = {module_of(path): {m for m in imports_of(path) if m != module_of(path)} for path in FILES}
+    packages = {module_of(path) for path in FILES if path.name == "__init__.py"}
+    done: set[str] = set()
+
+    def visit(module: str, way: tuple[str, ...]) -> None:
+        assert module not in way, " imports ".join([*way[way.index(module) :], module])
+        if module in done:
+            return
+        for seen in graph.get(module, ()):
+            # a package's header gathers what is below it: importing a module beside one is no circle
+            if not (seen in packages and module.startswith(f"{seen}.")):
+                visit(seen, (*way, module))
+        done.add(module)
+
+    for module in graph:
+        visit(module, ())
+
+
+def test_learners_and_reports_see_no_solver() -> None:
+    for path in FILES:
+        name = module_of(path)
+        if top_of(name) in ("learn", "report") and name not in ON_GRAPHS:
+            solving = {m for m in imports_of(path) if top_of(m) in SOLVING} - RECORDS
+            assert not solving, f"{name} imports {sorted(solving)}"
 
 
 def test_cpu_and_gpu_never_see_each_other() -> None:
-    cpu = [ROOT / "transport" / name for name in ("cpu.py", "loading.py", "sinkhorn.py", "costs.py", "threads.py")]
-    gpu = [path for path in (ROOT / "transport").rglob("*.py") if "gpu" in module_of(path)]
-    for path in cpu:
-        assert not any("gpu" in module for module in imports_of(path, anywhere=True)), path
-    for path in gpu:
-        seen = imports_of(path, anywhere=True)
-        assert not seen & {f"transport.{path.stem}" for path in cpu}, path
+    for path in FILES:
+        name = module_of(path)
+        for here, there in (("transport.cpu", "transport.gpu"), ("transport.gpu", "transport.cpu")):
+            if name.startswith(here):
+                assert not any(seen.startswith(there) for seen in imports_of(path)), name
+
+
+def test_no_two_modules_share_a_name() -> None:
+    places = defaultdict(list)
+    for path in FILES:
+        places[module_of(path).split(".")[-1]].append(module_of(path))
+    assert not {name: found for name, found in places.items() if len(found) > 1}
+
+
+def test_no_two_public_types_share_a_name() -> None:
+    places = defaultdict(list)
+    for path in FILES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(module_of(path))
+    assert not {name: found for name, found in places.items() if len(found) > 1}
 
 
 def test_importing_rwk_imports_nothing_heavy() -> None:

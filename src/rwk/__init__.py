@@ -8,25 +8,27 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from rwk.runtime.moved import redirect_old_imports
+
 __version__ = "0.1.0"
 
 # public name -> module that defines it
 _PUBLIC = {
     "Parameters": "parameters",
-    "RWKClassifier": "classifier",
+    "RWKClassifier": "learn.classifier",
     "RWKernel": "kernel",
     "align": "discrepancy",
     "compute_gram": "gram.compute",
     "estimate_gram": "gram.estimate",
-    "nearest": "neighbours",
+    "nearest": "retrieval.neighbours",
     "Gram": "gram.reading",
     "GramError": "gram.errors",
-    "RWFeatures": "landmarks",
+    "RWFeatures": "retrieval.landmarks",
     "pairwise_discrepancy": "discrepancy",
     "Graph": "graphs",
     "GraphError": "graphs",
     "GraphSet": "graphs",
-    "IndefiniteSVC": "svm",
+    "IndefiniteSVC": "learn.svc",
     "as_graphs": "convert",
     "load_dataset": "datasets",
     "make_folds": "experiment",
@@ -51,3 +53,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+redirect_old_imports()

@@ -1,7 +1,7 @@
 """The baselines beside the libraries that have them: same graphs, same values where they agree, one thread each.
 
-`python -m rwk.bench.baseline_times [--dataset MUTAG] [--json FILE]` prints one row a method. Graphs of the size that makes
-the slower side take about a minute are compared; compilation and conversion are left out on both sides.
+`python -m rwk.bench.baseline_times [--dataset MUTAG] [--json FILE]` prints one row per method. Graphs of the size
+that makes the slower side take about a minute are compared; compilation and conversion are left out on both sides.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@
     folds       nested cross-validation, one line a fold under results/<dataset>-<method>.jsonl
     tables      ours and the paper's side by side, from the records
 
-`python -m rwk.experiment.reproduce` does the same without the libraries of the command line. A stopped run goes on where it was.
+`python -m rwk.experiment.reproduce` does the same without the libraries of the command line. A stopped run goes on
+where it was.
 """
 
 from __future__ import annotations

@@ -59,13 +59,13 @@ def check_picture(path: str | os.PathLike[str]) -> Path:
 
     >>> check_picture("a.xyz")
     Traceback (most recent call last):
-    rwk.runtime.files.OutputError: a.xyz: there are no pictures of that kind; give a name that ends in .png, .svg or .pdf
+    rwk.runtime.files.OutputError: a.xyz: no picture has this ending; give a name that ends in .png, .svg or .pdf
     """
     from rwk.runtime.files import OutputError, check_writable
 
     kinds = new_figure(1, 1).canvas.get_supported_filetypes()
     if Path(path).suffix.lower().lstrip(".") not in kinds:
-        raise OutputError(f"{path}: there are no pictures of that kind; give a name that ends in .png, .svg or .pdf")
+        raise OutputError(f"{path}: no picture has this ending; give a name that ends in .png, .svg or .pdf")
     return check_writable(path)
 
 

@@ -1,4 +1,4 @@
-"""The attention embedding of many graphs at once, on the device: the same loss, start and steps as `rwk.represent.embedding`.
+"""The attention embedding of many graphs at once, on the device: same loss, start and steps as `represent.embedding`.
 
 Graphs of one size class train side by side, each at every learning rate: arrays are (rates, graphs, nodes, ..) with
 padded nodes that meet no walk and no gap, so nothing ever moves them from 0. Double precision, as on the CPU.

@@ -45,11 +45,11 @@ def check_matrix_file(path: str | os.PathLike[str]) -> Path:
 
     >>> check_matrix_file("K.txt")
     Traceback (most recent call last):
-    rwk.runtime.files.OutputError: K.txt: a matrix is .npz (with parameters and targets) or a plain .npy; choose one of them
+    rwk.runtime.files.OutputError: K.txt: a matrix is .npz (with parameters and targets) or plain .npy; choose one
     """
     path = Path(path)
     if path.suffix.lower() not in (".npz", ".npy") and not path.is_dir():
-        raise OutputError(f"{path}: a matrix is .npz (with parameters and targets) or a plain .npy; choose one of them")
+        raise OutputError(f"{path}: a matrix is .npz (with parameters and targets) or plain .npy; choose one")
     return check_writable(path)
 
 
