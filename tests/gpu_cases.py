@@ -14,7 +14,8 @@ import numpy as np
 from generators import dressed
 from rwk import Graph, GraphSet, Parameters
 from rwk.represent import represent
-from rwk.transport.problem import CostWeights, GraphMeasures, ScgOptions
+from rwk.transport.measures import GraphMeasures
+from rwk.transport.problem import CostWeights, ScgOptions
 
 # name -> (features and weights of the graphs, settings); every term, both signs, every kind of cost
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {

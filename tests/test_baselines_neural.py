@@ -18,7 +18,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed (extra: base
 
 from rwk.baselines.networks import capsgnn, dgcnn, gin, training  # noqa: E402
 from rwk.baselines.networks.batches import (  # noqa: E402
-    Batch,
+    NodeBatch,
     graph_tensors,
     rows_by_graph,
     spread_over_nodes,
@@ -30,7 +30,7 @@ NEURAL = ["patchy-san", "dgcnn", "capsgnn", "gin"]
 GRAPHS = random_set(3, 10, low=5, high=9)
 
 
-def batch_of(graphs: GraphSet, width: int = 6) -> Batch:
+def batch_of(graphs: GraphSet, width: int = 6) -> NodeBatch:
     x = np.random.default_rng(0).normal(size=(int(graphs.node_offsets[-1]), width))
     return graph_tensors(graphs, x, None, "cpu").batch(np.arange(len(graphs)))
 
@@ -65,7 +65,7 @@ def test_dgcnn_layer_agrees_with_pyg() -> None:
     torch.testing.assert_close(layer(batch.x, batch), wanted)
 
 
-def as_on_a_gpu(batch: Batch) -> Batch:
+def as_on_a_gpu(batch: NodeBatch) -> NodeBatch:
     """The same batch, whose sums are done as they are on a GPU."""
     members = torch.nn.functional.one_hot(batch.owner, batch.n_graphs).T
     return batch._replace(members=members.to(batch.x.dtype))

@@ -59,7 +59,7 @@ def test_treatments_need_no_spectrum(treatment: str) -> None:
 
 def test_out_of_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     from rwk.learn import search_gpu as module
-    from rwk.transport.problem import BackendError
+    from rwk.runtime.backends import BackendError
 
     sizes = []
     full = torch.cuda.OutOfMemoryError("full"), RuntimeError("CUBLAS_STATUS_ALLOC_FAILED")
@@ -86,7 +86,7 @@ def test_out_of_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_folds_without_kernels_say_so_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     from rwk.experiment import nested_cv
-    from rwk.transport.problem import BackendError
+    from rwk.runtime.backends import BackendError
 
     monkeypatch.setenv("RWK_GPU_DEVICE", "cpu")
     monkeypatch.delenv("TRITON_INTERPRET", raising=False)

@@ -17,14 +17,13 @@ import pytest
 
 from gram_graphs import QUICK, SMALL, random_graphs
 from rwk import pairwise_discrepancy
-from rwk.gram.blocks import cut
 from rwk.gram.compute import GramProgress, compute_gram
 from rwk.gram.errors import GramError
 from rwk.gram.executors import Processes, Threads, TileJob, solve_tile, this_version
 from rwk.gram.tiles import Tile, Tiling
 from rwk.parameters import Parameters
 from rwk.represent import represent
-from rwk.transport.problem import GraphMeasures
+from rwk.transport.measures import GraphMeasures, cut
 
 GRAPHS = random_graphs(48)
 OTHER_VERSION = "import rwk; rwk.__version__ = '0.0.9'\n"

@@ -19,11 +19,11 @@ from generators import hard_sets
 from gpu_cases import CASES, INTERPRETED, INTERPRETED_PAIRS, INTERPRETED_SETTINGS, all_pairs, measured, ragged_set
 from rwk import GraphSet, Parameters, RWKernel, align, pairwise_discrepancy
 from rwk.represent import represent
+from rwk.runtime.backends import BackendError
 from rwk.transport.cpu import costs as cpu_costs
 from rwk.transport.cpu import dispatch as threads
 from rwk.transport.cpu import scalar as cpu
 from rwk.transport.cpu import sparse
-from rwk.transport.problem import BackendError
 
 torch = pytest.importorskip("torch", reason="the GPU backend needs PyTorch")
 

@@ -17,7 +17,6 @@ from rich.console import Console
 import rwk
 from gram_graphs import QUICK, SMALL, random_graphs, write_tu
 from rwk.cli.gram_runs import GramOptions, dry_run_gram, run_gram, run_query
-from rwk.gram.blocks import cut, from_bytes, to_bytes
 from rwk.gram.budget import MOST_GRAPHS, Workload, limits_within, parse_memory, spell
 from rwk.gram.compute import compute_gram, parse_part
 from rwk.gram.errors import GramError
@@ -25,8 +24,7 @@ from rwk.gram.estimate import estimate_gram
 from rwk.gram.tiles import MOST_COST, TileLimits, Tiling, block_ends, pair_cost, tile_weight
 from rwk.parameters import Parameters
 from rwk.represent import represent
-from rwk.transport.pairs import joined
-from rwk.transport.problem import GraphMeasures
+from rwk.transport.measures import GraphMeasures, cut, from_bytes, joined, to_bytes
 
 pytest.importorskip("zarr", reason="zarr is in the extra 'distributed'")
 GRAPHS = random_graphs(40)
@@ -293,7 +291,7 @@ def test_query_command(data: str) -> None:
 def test_interrupt_keeps_tiles_and_says_how_to_go_on(data: str, tmp_path: Path) -> None:
     code = (
         "import signal, sys, time; from rich.console import Console\n"
-        "from rwk.gram import commands; from rwk.cli.gram_runs import GramOptions, run_gram\n"
+        "from rwk.cli import gram_runs as commands; from rwk.cli.gram_runs import GramOptions, run_gram\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # tests in the background inherit deaf ears
         "computing = commands.compute_gram\n"
         "def announced(*args, report, **kw):\n"

@@ -26,7 +26,8 @@ from rwk.transport.cpu.reductions import inner, total_of
 from rwk.transport.cpu.simd.vectormath import exp_of, log_of, quotient, root_of
 from rwk.transport.cpu.simd.vectors import load, store
 from rwk.transport.cpu.sparse import Columns, add_products, empty_layout, merge
-from rwk.transport.pairs import in_precision, orient, solve_pair, solve_pairs
+from rwk.transport.measures import in_precision
+from rwk.transport.pairs import orient, solve_pair, solve_pairs
 from rwk.transport.problem import PairResults
 
 PRECISIONS = ["float64", "float32"]

@@ -10,13 +10,12 @@ import pytest
 
 from gram_graphs import QUICK, random_graphs
 from rwk import Graph, GraphSet, RWKernel, nearest
-from rwk.gram.blocks import cut
 from rwk.gram.matrix import cross_discrepancy
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.retrieval.bounds import lower_bounds, quadratic_bounds, signatures
 from rwk.transport.cpu.lower_bounds import binned_quantiles, linear_bounds
-from rwk.transport.pairs import joined
+from rwk.transport.measures import cut, joined
 
 GRAPHS = random_graphs(60)
 SETTINGS: dict[str, dict[str, Any]] = {

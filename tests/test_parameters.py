@@ -128,5 +128,5 @@ def test_no_number_of_threads(n_jobs: Any) -> None:
 def test_no_worker_processes() -> None:
     from rwk.gram.executors import Processes
 
-    with pytest.raises(ValueError, match="n_jobs=0 is no number of threads"):
+    with pytest.raises(ValueError, match="n_jobs=0 is not valid"):
         Processes(0)

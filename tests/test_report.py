@@ -426,7 +426,7 @@ def test_report_of_a_bare_matrix(run_folder, tmp_path):
 
 
 def test_names_are_escaped(tmp_path):
-    from rwk.runtime.files import save_gram
+    from rwk.gram.matrix_file import save_gram
 
     place = save_gram(tmp_path / "K.npz", np.zeros((3, 3)), Parameters(), name="<script>alert(1)</script>")
     assert "<script" not in write_report(place, tmp_path / "r.html")[0].read_text(encoding="utf-8")

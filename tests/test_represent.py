@@ -31,7 +31,7 @@ from rwk.represent.embedding import attention_embedding, heat_signature, loss_an
 from rwk.represent.features import block_adjacency, block_laplacian, smooth_attributes, wl_colours
 from rwk.represent.spectrum import decompose
 from rwk.represent.structure import signs_of, structure_cost
-from rwk.transport.problem import GraphMeasures
+from rwk.transport.measures import GraphMeasures
 
 ON = {"beta_local": 1.0, "beta_global": 1.0, "laplacian_source": 0.1, "laplacian_target": 0.1}
 

@@ -22,7 +22,7 @@ from rwk.experiment.notes import NOTES, Note, append_note, read_notes
 from rwk.experiment.records import append_record
 from rwk.experiment.reproduce import Options, all_methods, reproduce
 from rwk.experiment.results import by_method
-from rwk.experiment.rivals import Place, is_network, score_baseline, score_or_note
+from rwk.experiment.rivals import RunPlace, is_network, score_baseline, score_or_note
 from rwk.experiment.statistics import average_ranks
 from rwk.experiment.tables import Experiment, markdown_table
 from rwk.graphs import GraphSet
@@ -61,7 +61,7 @@ def test_discrepancies_are_searched_over_their_own_gammas(tmp_path: Path) -> Non
     graphs = graphs_of()
     folds = make_folds(graphs.targets, FOLDS, 1)
     for name in ("WWL", "FGW"):
-        score_baseline({"": graphs}, name, folds, Place(tmp_path / f"{name}.jsonl"))
+        score_baseline({"": graphs}, name, folds, RunPlace(tmp_path / f"{name}.jsonl"))
         record = read_records(tmp_path / f"{name}.jsonl")[0]
         assert record.protocol["grid"]["eta"] == sorted(rivals.baseline(name).gammas)
         assert record.chosen["eta"] in rivals.baseline(name).gammas
@@ -71,10 +71,10 @@ def test_discrepancies_are_searched_over_their_own_gammas(tmp_path: Path) -> Non
 def test_records_of_another_grid_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graphs = graphs_of()
     folds = make_folds(graphs.targets, FOLDS, 1)
-    score_baseline({"": graphs}, "WL", folds, Place(tmp_path / "r.jsonl"))
+    score_baseline({"": graphs}, "WL", folds, RunPlace(tmp_path / "r.jsonl"))
     monkeypatch.setattr(type(rivals.baseline("WL")), "grid", {"rounds": (0, 1)})
     with pytest.raises(ValueError, match="made with another searched: rounds"):
-        score_baseline({"": graphs}, "WL", folds, Place(tmp_path / "r.jsonl"))
+        score_baseline({"": graphs}, "WL", folds, RunPlace(tmp_path / "r.jsonl"))
 
 
 def test_kernels_choose_between_the_forms_of_a_dataset(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_kernels_choose_between_the_forms_of_a_dataset(tmp_path: Path) -> None:
     bare = replace(as_graphs([np.zeros((n, n)) for n in np.full(len(sizes), 5)]), name="TOY", targets=graphs.targets)
     bare = replace(bare, node_labels=np.zeros(int(bare.sizes.sum()), np.int64))
     folds = make_folds(graphs.targets, FOLDS, 1)
-    experiment = score_baseline({"bare": bare, "whole": graphs}, "WL", folds, Place(tmp_path / "r.jsonl"))
+    experiment = score_baseline({"bare": bare, "whole": graphs}, "WL", folds, RunPlace(tmp_path / "r.jsonl"))
     assert {score.chosen["setting"].split(":")[0] for score in experiment.scores} == {"whole"}
     assert experiment.mean == 1.0
 
@@ -129,7 +129,7 @@ def test_networks_record_what_they_chose_and_take_the_seed(tmp_path: Path, monke
     true_cv = rivals.nested_cv
     monkeypatch.setattr(rivals, "nested_cv", lambda *a, **k: asked.append(k["n_jobs"]) or true_cv(*a, **k))
     graphs = graphs_of()
-    score_baseline({"": graphs}, "GIN", make_folds(graphs.targets, FOLDS, 2), Place(tmp_path / "r.jsonl", n_jobs=2))
+    score_baseline({"": graphs}, "GIN", make_folds(graphs.targets, FOLDS, 2), RunPlace(tmp_path / "r.jsonl", n_jobs=2))
     records = read_records(tmp_path / "r.jsonl")
     assert [record.chosen for record in records] == [{"hidden": 2, "epoch": 7}] * FOLDS + [
         {"hidden": 2, "epoch": 8}
@@ -144,7 +144,7 @@ def test_a_network_records_the_device_it_learned_on(tmp_path: Path, monkeypatch:
     graphs = graphs_of(n=8)
     folds = make_folds(graphs.targets, FOLDS, 1)
     for backend, device in (("gpu", "processor"), ("cpu", None)):
-        place = Place(tmp_path / f"{backend}.jsonl", backend=backend)
+        place = RunPlace(tmp_path / f"{backend}.jsonl", backend=backend)
         experiment = score_baseline({"": graphs}, "PATCHY-SAN", folds, place)
         assert [score.versions.get("device") for score in experiment.scores] == [device] * FOLDS
 
@@ -152,7 +152,7 @@ def test_a_network_records_the_device_it_learned_on(tmp_path: Path, monkeypatch:
 def test_baselines_are_told_where_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
     monkeypatch.setattr("rwk.runtime.device.open_device", lambda: "cuda:1")
-    monkeypatch.setattr("rwk.transport.pairs.device_present", lambda: True)
+    monkeypatch.setattr("rwk.runtime.backends.device_present", lambda: True)
     for name, backend, parameters, folds in (
         ("GIN", "gpu", {"device": "cuda:1"}, ("gpu", 4)),
         ("GIN", "auto", {"device": "cpu"}, ("cpu", 9)),
@@ -161,9 +161,9 @@ def test_baselines_are_told_where_to_run(monkeypatch: pytest.MonkeyPatch) -> Non
         ("WL", "gpu", {}, ("gpu", 9)),
     ):
         estimator = rivals.baseline(name)
-        where = rivals._placed(estimator, Place(n_jobs=9, backend=backend))
+        where = rivals._placed(estimator, RunPlace(n_jobs=9, backend=backend))
         assert parameters.items() <= estimator.get_params().items()
-        assert where == rivals._where(estimator, Place(n_jobs=9, backend=backend))
+        assert where == rivals._where(estimator, RunPlace(n_jobs=9, backend=backend))
         assert (where["backend"], where["n_jobs"]) == folds
 
 
@@ -213,7 +213,7 @@ def test_what_does_not_apply_leaves_a_note(tmp_path: Path) -> None:
     graphs = graphs_of(labels=False)
     folds = make_folds(graphs.targets, FOLDS, 1)
     said: list[str] = []
-    place = Place(tmp_path / "TOY-HGK-WL.jsonl")
+    place = RunPlace(tmp_path / "TOY-HGK-WL.jsonl")
     for _ in range(2):
         assert score_or_note({"": graphs}, "HGK-WL", folds, place, say=said.append) is None
     assert said == ["HGK-WL on TOY: needs node attributes or labels"] * 2
@@ -241,7 +241,7 @@ def test_a_figure_takes_the_place_of_a_note() -> None:
 def test_a_budget_that_is_spent_is_stated(tmp_path: Path) -> None:
     graphs = graphs_of()
     folds = make_folds(graphs.targets, FOLDS, 1)
-    place = Place(tmp_path / "TOY-WL.jsonl")
+    place = RunPlace(tmp_path / "TOY-WL.jsonl")
     said: list[str] = []
     assert score_or_note({"": graphs}, "WL", folds, place, budget=0.01, say=said.append) is None
     assert said == ["WL on TOY: did not finish in 0.01 s on 1 core"]

@@ -17,7 +17,7 @@ import pytest
 from gram_graphs import QUICK, random_graphs, write_tu
 from rwk.experiment import Grid, make_folds
 from rwk.experiment.reproduce import Options, reproduce
-from rwk.experiment.rivals import Place, baseline, score_baseline
+from rwk.experiment.rivals import RunPlace, baseline, score_baseline
 from rwk.experiment.runs import classify
 from rwk.gram import matrix, symmetric_discrepancy
 from rwk.gram.matrices import discrepancy_matrix, matrix_place
@@ -28,7 +28,7 @@ from rwk.gram.tiles import pair_cost, triangle_costs
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.files import OutputError
-from rwk.transport.cpu.chunks import Ticker
+from rwk.runtime.threads import Ticker
 
 GRAPHS = random_graphs(30)
 PARAMETERS = Parameters.of(QUICK)
@@ -221,7 +221,7 @@ def test_reproduce_goes_on_within_a_matrix(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_stopped_baseline_reads_its_matrices_again(tmp_path: Path) -> None:
     forms, folds = {"": GRAPHS}, make_folds(GRAPHS.targets, n_splits=3, n_repeats=1)
-    place = Place(tmp_path / "TOY-WL.jsonl")
+    place = RunPlace(tmp_path / "TOY-WL.jsonl")
 
     def stop(*given: object) -> None:
         raise Stopped

@@ -25,8 +25,9 @@ from rwk.represent import represent
 from rwk.transport.cpu.simd.vectormath import exp_of, log_of
 from rwk.transport.cpu.sinkhorn import PLAIN_SPREAD_64, sinkhorn_plan
 from rwk.transport.exact import true_gap
-from rwk.transport.pairs import in_precision, solve_pair, solve_pairs
-from rwk.transport.problem import CostWeights, GraphMeasures, PairSolution, ScgOptions
+from rwk.transport.measures import GraphMeasures, in_precision
+from rwk.transport.pairs import solve_pair, solve_pairs
+from rwk.transport.problem import CostWeights, PairSolution, ScgOptions
 
 FEATURES_ONLY = {"beta_local": 0.0, "beta_global": 0.0, "backend": "cpu"}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from rwk.runtime.display import draw_cards_with
 from rwk.runtime.moved import redirect_old_imports
 
 __version__ = "0.1.0"
@@ -55,4 +56,5 @@ def __dir__() -> list[str]:
     return __all__
 
 
+draw_cards_with("rwk.report.cards")
 redirect_old_imports()

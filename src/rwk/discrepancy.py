@@ -14,9 +14,10 @@ from rwk.gram.matrix import cross_discrepancy, symmetric_discrepancy
 from rwk.graphs import GraphSet
 from rwk.parameters import Parameters, check_starts
 from rwk.represent import represent
-from rwk.transport.pairs import Ticker, in_precision
+from rwk.runtime.threads import Ticker
+from rwk.transport.measures import GraphMeasures, in_precision
 from rwk.transport.payments import node_payments
-from rwk.transport.problem import GraphMeasures, PairSolution
+from rwk.transport.problem import PairSolution
 from rwk.transport.starts import best_solution
 
 Matrix = NDArray[np.float64]

@@ -16,8 +16,9 @@ from rwk.gram.matrix import cross_discrepancy, self_discrepancy, symmetric_discr
 from rwk.graphs import GraphError, GraphSet
 from rwk.parameters import Parameters, Scale
 from rwk.represent import represent
-from rwk.transport.pairs import Ticker
-from rwk.transport.problem import GraphMeasures, PairSolution
+from rwk.runtime.threads import Ticker
+from rwk.transport.measures import GraphMeasures
+from rwk.transport.problem import PairSolution
 
 
 class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]

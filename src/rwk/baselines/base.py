@@ -19,7 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 from rwk.baselines.histograms import Histograms, inner, square_norms
 from rwk.baselines.ranges import RANGES, Range, check_parameters
 from rwk.convert import as_graphs
-from rwk.graphs import FloatArray, GraphError, GraphSet
+from rwk.graphs import GraphError, GraphSet
+from rwk.runtime.arrays import FloatArray
 
 Kind = Literal["kernel", "discrepancy", "classifier"]
 LARGE: Final = 2000  # graphs

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rwk.graphs import FloatArray
+from rwk.runtime.arrays import FloatArray
 from rwk.runtime.compiling import compiled_loosely
 
 TOLERANCE: Final = 1e-12  # of a reduced cost, relative to the largest cost

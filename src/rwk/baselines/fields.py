@@ -7,8 +7,9 @@ from typing import Any, Final
 import numpy as np
 
 from rwk.baselines.paths import neighbour_lists, search_from
-from rwk.graphs import GraphSet, IntArray
+from rwk.graphs import GraphSet
 from rwk.represent.features import wl_colours
+from rwk.runtime.arrays import IntArray
 from rwk.runtime.compiling import compiled_loosely
 
 ROUNDS: Final = 4  # of colour refinement, which orders nodes of equal centrality

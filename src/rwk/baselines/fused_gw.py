@@ -17,9 +17,10 @@ from rwk.baselines.base import DiscrepancyKernel
 from rwk.baselines.emd import first_tree, flows, improve
 from rwk.baselines.nodes import Standard, check_same_data, standard_of
 from rwk.baselines.pair_loops import pair_matrix
-from rwk.graphs import FloatArray, GraphSet, IntArray
+from rwk.graphs import GraphSet
 from rwk.represent.features import Colours, wl_colours
 from rwk.represent.structure import path_lengths, structure_cost
+from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.compiling import compiled_loosely
 
 MAX_ITER: Final = 1000

@@ -11,8 +11,9 @@ import numpy as np
 from rwk.baselines.base import HistogramKernel
 from rwk.baselines.histograms import Histograms, Keys, histograms, joined, owners
 from rwk.baselines.nodes import hop_distances, learn_vectors
-from rwk.graphs import FloatArray, GraphSet, IntArray
+from rwk.graphs import GraphSet
 from rwk.represent.features import mix, wl_colours
+from rwk.runtime.arrays import FloatArray, IntArray
 
 _REFERENCE = (
     "C. Morris, N. M. Kriege, K. Kersting, P. Mutzel. "

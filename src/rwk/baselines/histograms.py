@@ -12,8 +12,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.graphs import FloatArray, GraphSet, IntArray
+from rwk.graphs import GraphSet
 from rwk.represent.features import mix
+from rwk.runtime.arrays import FloatArray, IntArray
 
 Keys = NDArray[np.uint64]
 

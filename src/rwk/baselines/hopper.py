@@ -19,8 +19,9 @@ from rwk.baselines.base import GraphKernel, cosine, kept, setting_name
 from rwk.baselines.histograms import PAIR_SALT, Histograms, histograms, inner, square_norms
 from rwk.baselines.nodes import Standard, check_same_data, labels_or_degrees, standard_of
 from rwk.baselines.paths import neighbour_lists, search_from
-from rwk.graphs import FloatArray, Graph, GraphSet, IntArray
+from rwk.graphs import Graph, GraphSet
 from rwk.represent.features import mix
+from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.compiling import compiled_loosely
 
 NODE_KERNELS: Final = ("linear", "gaussian", "dirac")

@@ -12,7 +12,8 @@ import numpy as np
 
 from rwk.baselines.learner import NeuralClassifier
 from rwk.baselines.ranges import COUNT, POSITIVE, RANGES, Range
-from rwk.graphs import GraphSet, IntArray
+from rwk.graphs import GraphSet
+from rwk.runtime.arrays import IntArray
 
 
 class GIN(NeuralClassifier):

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rwk.graphs import FloatArray, Graph, GraphError, GraphSet, IntArray
+from rwk.graphs import Graph, GraphError, GraphSet
+from rwk.runtime.arrays import FloatArray, IntArray
 
 
 class Standard(NamedTuple):

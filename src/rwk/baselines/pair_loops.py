@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from rwk.graphs import FloatArray, IntArray
-from rwk.transport.cpu.chunks import in_threads, one_blas_thread
+from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.runtime.threads import in_threads, one_blas_thread
 
 PAIRS_PER_CHUNK: Final = 256
 CHUNKS_PER_SET: Final = 64

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from rwk.graphs import Graph, IntArray
+from rwk.graphs import Graph
+from rwk.runtime.arrays import IntArray
 from rwk.runtime.compiling import compiled_loosely
 
 

@@ -16,8 +16,9 @@ import numpy as np
 
 from rwk.baselines.base import RoundsKernel
 from rwk.baselines.histograms import Histograms, histograms, owners
-from rwk.graphs import FloatArray, GraphSet, IntArray
+from rwk.graphs import GraphSet
 from rwk.represent.features import Colours, mix, wl_colours
+from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.compiling import compiled_loosely
 
 CYCLE_SALT: Final = np.uint64(0x71D67FFFEDA60001)

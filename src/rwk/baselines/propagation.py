@@ -15,8 +15,9 @@ from rwk.baselines.base import RoundsKernel
 from rwk.baselines.histograms import PAIR_SALT, Histograms, Keys, histograms, owners
 from rwk.baselines.nodes import check_same_data, labels_or_degrees, one_hot
 from rwk.baselines.ranges import POSITIVE, RANGES, Range
-from rwk.graphs import FloatArray, GraphError, GraphSet, IntArray
+from rwk.graphs import GraphError, GraphSet
 from rwk.represent.features import block_adjacency, mix
+from rwk.runtime.arrays import FloatArray, IntArray
 
 LABEL_WIDTH: Final = 0.01
 ATTRIBUTE_WIDTH: Final = 4.0

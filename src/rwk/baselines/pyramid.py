@@ -16,8 +16,9 @@ import numpy as np
 from rwk.baselines.base import RoundsKernel
 from rwk.baselines.histograms import PAIR_SALT, Histograms, joined, owners, unary
 from rwk.baselines.nodes import dense_adjacency
-from rwk.graphs import FloatArray, Graph, GraphSet
+from rwk.graphs import Graph, GraphSet
 from rwk.represent.features import Colours, mix, wl_colours
+from rwk.runtime.arrays import FloatArray
 
 SAME_EIGENVALUE: Final = 1e-8
 ROUNDING: Final = 9  # decimals; keeps a coordinate on the edge of two cells in one of them

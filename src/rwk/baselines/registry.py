@@ -22,7 +22,7 @@ _METHODS: Final = {
     "p-wl": ("persistence", "PWL"),
     "wl-pm": ("pyramid", "WLPM"),
     "wwl": ("wasserstein", "WWL"),
-    "fgw": ("fused", "FGW"),
+    "fgw": ("fused_gw", "FGW"),
     "patchy-san": ("neural", "PatchySan"),
     "dgcnn": ("neural", "DGCNN"),
     "capsgnn": ("neural", "CapsGNN"),

@@ -14,7 +14,8 @@ import numpy as np
 from rwk.baselines.base import GraphKernel
 from rwk.baselines.histograms import owners
 from rwk.baselines.nodes import Standard, check_same_data, dense_adjacency, standard_of
-from rwk.graphs import FloatArray, Graph, GraphSet, IntArray
+from rwk.graphs import Graph, GraphSet
+from rwk.runtime.arrays import FloatArray, IntArray
 
 NODES_PER_BLOCK: Final = 2048
 SAMPLED_NODES: Final = 1500

@@ -16,7 +16,7 @@ The kernel is ΣΘ(u, v) of the last block, or with jumping knowledge of the inp
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from sklearn.base import clone
@@ -25,8 +25,10 @@ from sklearn.model_selection import ParameterGrid
 from rwk.baselines.base import GraphKernel, cosine, kept, setting_name
 from rwk.baselines.nodes import labels_or_degrees
 from rwk.baselines.pair_loops import pair_matrix
-from rwk.graphs import FloatArray, GraphSet, IntArray
+from rwk.baselines.tangent_graphs import TangentGraphs
+from rwk.graphs import GraphSet
 from rwk.represent.features import block_adjacency
+from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.compiling import compiled_loosely
 
 
@@ -42,18 +44,6 @@ def _arccos_polynomial(degree: int) -> FloatArray:
 
 # the nearest singularity, x = −1, makes the error 5.8^-degree
 ARCCOS: Final = _arccos_polynomial(20)
-
-
-class TangentGraphs(NamedTuple):
-    """Labels, closed neighbourhoods and, per block, sqrt(Σ(v, v)) of all nodes."""
-
-    labels: IntArray
-    offsets: IntArray
-    first: IntArray  # neighbours of node v: neighbours[first[v]:first[v + 1]], numbered inside the graph
-    neighbours: IntArray
-    scale: FloatArray  # c_u
-    roots: FloatArray  # (blocks, V)
-    own: FloatArray  # (blocks + 1, graphs): the kernel of each graph with itself, after 0..blocks blocks
 
 
 class GNTK(GraphKernel):

@@ -14,15 +14,15 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import torch
 
-from rwk.baselines.tangent import TangentGraphs
-from rwk.graphs import FloatArray, IntArray
+from rwk.baselines.tangent_graphs import TangentGraphs
+from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.device import chunk_bytes
 
 ALIVE: Final = 10  # arrays of the size of a tile's Σ while it is worked on
 TILE: Final = 2**26  # entries of Σ that keep a card busy; larger tiles would only mix sizes
 
 
-class Group(NamedTuple):
+class GraphGroup(NamedTuple):
     """Some graphs, filled up to one size n."""
 
     members: IntArray
@@ -50,7 +50,7 @@ def kernel_on_device(
     return out
 
 
-def _groups(graphs: TangentGraphs, per_tile: int, device: Any) -> Iterator[Group]:
+def _groups(graphs: TangentGraphs, per_tile: int, device: Any) -> Iterator[GraphGroup]:
     """The graphs, largest first, in groups of which two fill a tile at most (but for a graph that fills more alone)."""
     sizes = np.diff(graphs.offsets)
     order = np.argsort(-sizes, kind="stable")
@@ -62,7 +62,7 @@ def _groups(graphs: TangentGraphs, per_tile: int, device: Any) -> Iterator[Group
         order = order[count:]
 
 
-def _group(graphs: TangentGraphs, members: IntArray, n: int, device: Any) -> Group:
+def _group(graphs: TangentGraphs, members: IntArray, n: int, device: Any) -> GraphGroup:
     closed = np.zeros((len(members), n, n))
     labels, there = np.zeros((len(members), n), np.int64), np.zeros((len(members), n), np.bool_)
     roots = np.zeros((len(graphs.roots), len(members), n))
@@ -76,10 +76,10 @@ def _group(graphs: TangentGraphs, members: IntArray, n: int, device: Any) -> Gro
         closed[at, own] *= graphs.scale[nodes, None]
         labels[at, own], there[at, own] = graphs.labels[nodes], True
         roots[:, at, own] = graphs.roots[:, nodes]
-    return Group(members, *(torch.from_numpy(array).to(device) for array in (closed, labels, there, roots)))
+    return GraphGroup(members, *(torch.from_numpy(array).to(device) for array in (closed, labels, there, roots)))
 
 
-def _tile(left: Group, right: Group, layers: int, jumping: bool, wanted: Sequence[int]) -> Any:
+def _tile(left: GraphGroup, right: GraphGroup, layers: int, jumping: bool, wanted: Sequence[int]) -> Any:
     """The kernel of all pairs of two groups, (wanted, left, right)."""
     equal = left.labels[:, :, None, None] == right.labels
     sigma = (equal & left.there[:, :, None, None] & right.there).double()
@@ -98,7 +98,7 @@ def _summed(theta: Any) -> Any:
     return theta.sum(dim=(1, 3))
 
 
-def _aggregated(left: Group, matrix: Any, right: Group) -> Any:
+def _aggregated(left: GraphGroup, matrix: Any, right: GraphGroup) -> Any:
     """Σ over the closed neighbourhoods on both sides, scaled."""
     half = torch.einsum("iab,ibjc->iajc", left.closed, matrix)
     return torch.einsum("iajc,jdc->iajd", half, right.closed)

@@ -20,8 +20,9 @@ from rwk.baselines.emd import first_tree, flows, improve
 from rwk.baselines.histograms import histograms, owners
 from rwk.baselines.nodes import learn_vectors
 from rwk.baselines.pair_loops import pair_matrix
-from rwk.graphs import FloatArray, GraphSet, IntArray
+from rwk.graphs import GraphSet
 from rwk.represent.features import smooth_attributes, wl_colours
+from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.compiling import compiled_loosely
 
 

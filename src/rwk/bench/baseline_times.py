@@ -20,8 +20,9 @@ import numpy as np
 from rwk import baselines
 from rwk.baselines.nodes import labels_or_degrees, one_hot
 from rwk.datasets import load_dataset
-from rwk.graphs import FloatArray, GraphSet
-from rwk.transport.cpu.chunks import one_blas_thread
+from rwk.graphs import GraphSet
+from rwk.runtime.arrays import FloatArray
+from rwk.runtime.threads import one_blas_thread
 
 ALONE: Final = ("retgk", "hgk-wl", "hgk-sp", "gntk", "p-wl", "wwl", "fgw")
 

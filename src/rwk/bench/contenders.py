@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from rwk.bench.plain import Node, plain_costs, plain_scg
 from rwk.transport.cpu.loading import load_pair
-from rwk.transport.problem import CostWeights, GraphMeasures, ScgOptions
+from rwk.transport.measures import GraphMeasures
+from rwk.transport.problem import CostWeights, ScgOptions
 
 Contender = Callable[["DensePair"], float]
 

@@ -15,10 +15,11 @@ from rwk.bench.step_times import count_operations, gemm_peak, step_shares
 from rwk.datasets import load_dataset
 from rwk.parameters import Parameters
 from rwk.represent import represent
-from rwk.transport.cpu.chunks import one_blas_thread
+from rwk.runtime.threads import one_blas_thread
 from rwk.transport.cpu.dispatch import run_pairs
-from rwk.transport.pairs import in_precision, orient
-from rwk.transport.problem import GraphMeasures, PairResults
+from rwk.transport.measures import GraphMeasures, in_precision
+from rwk.transport.pairs import orient
+from rwk.transport.problem import PairResults
 
 DATASETS = ("MUTAG", "ENZYMES", "COX2")
 SLOW = 1e-2  # seconds a pair above which fewer pairs are timed, once

@@ -26,8 +26,9 @@ from rwk.transport.cpu import dispatch as threads
 from rwk.transport.gpu import run_pairs
 from rwk.transport.gpu.device_measures import make_store
 from rwk.transport.gpu.plan import Job, fused_shape, group_pairs
+from rwk.transport.measures import GraphMeasures
 from rwk.transport.pairs import orient
-from rwk.transport.problem import GraphMeasures, PairResults
+from rwk.transport.problem import PairResults
 
 DATASETS: Final = ("NCI1", "COLLAB", "DD")
 PAIRS_OF_CLASS: Final = {16: 1_000_000, 32: 400_000, 64: 100_000, 128: 20_000}

@@ -10,7 +10,8 @@ import numpy as np
 from rwk.datasets import load_dataset
 from rwk.parameters import Parameters
 from rwk.represent import represent
-from rwk.transport.pairs import content_ranks, in_precision, solve_pairs
+from rwk.transport.measures import in_precision
+from rwk.transport.pairs import content_ranks, solve_pairs
 
 DATASETS = ("MUTAG", "ENZYMES")
 

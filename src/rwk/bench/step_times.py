@@ -12,9 +12,11 @@ from rwk.runtime.compiling import compiled
 from rwk.transport.cpu import costs
 from rwk.transport.cpu.chunks import plan_chunks
 from rwk.transport.cpu.dispatch import empty_lanes, is_small
-from rwk.transport.cpu.lanes import body, entering, stage, steps, summaries
-from rwk.transport.cpu.lanes import sinkhorn as side_by_side
-from rwk.transport.problem import CostWeights, GraphMeasures, PairResults, ScgOptions
+from rwk.transport.cpu.lanes import body, entering, steps, summaries
+from rwk.transport.cpu.lanes import lane_data as stage
+from rwk.transport.cpu.lanes import lane_sinkhorn as side_by_side
+from rwk.transport.measures import GraphMeasures
+from rwk.transport.problem import CostWeights, PairResults, ScgOptions
 
 
 def count_operations(

@@ -103,8 +103,8 @@ def align(
 ) -> None:
     """Align two graphs of a set, print what the alignment costs and draw it."""
     from rwk.kernel import RWKernel
-    from rwk.report.cards import counted
     from rwk.report.palette import check_picture
+    from rwk.runtime.words import counted
 
     check_picture(output)
     graphs = load_graphs(data)

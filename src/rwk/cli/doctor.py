@@ -67,7 +67,7 @@ def _threads() -> Finding:
 
 
 def _gpu() -> Finding:
-    from rwk.transport.pairs import device_present
+    from rwk.runtime.backends import device_present
 
     driver = Path("/proc/driver/nvidia/version").exists()
     if not driver:

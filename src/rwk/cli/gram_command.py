@@ -54,9 +54,9 @@ def gram(
 
 def _in_memory(data: str, parameters: Parameters, output: Path) -> None:
     from rwk.gram import symmetric_discrepancy
+    from rwk.gram.matrix_file import check_matrix_file, save_gram
     from rwk.gram.rows import KeptRows
     from rwk.represent import represent
-    from rwk.runtime.files import check_matrix_file, save_gram
 
     check_matrix_file(output)
     graphs = load_graphs(data)

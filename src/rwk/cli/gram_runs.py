@@ -17,10 +17,10 @@ from rwk.gram.budget import spell
 from rwk.gram.compute import GramProgress, compute_gram
 from rwk.gram.errors import GramError
 from rwk.gram.estimate import estimate_gram
+from rwk.gram.matrix_file import check_matrix_file, save_gram
 from rwk.gram.reading import Gram
 from rwk.graphs import GraphSet
 from rwk.parameters import Parameters
-from rwk.runtime.files import check_matrix_file, save_gram
 
 if TYPE_CHECKING:
     from rich.console import Console

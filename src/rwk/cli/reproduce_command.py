@@ -92,12 +92,12 @@ def classify_baselines(
     from rwk.experiment.comparisons import differences
     from rwk.experiment.methods import known_method
     from rwk.experiment.notes import NOTES, read_notes
-    from rwk.experiment.rivals import Place, baseline_names, score_baseline, score_or_note
+    from rwk.experiment.rivals import RunPlace, baseline_names, score_baseline, score_or_note
     from rwk.experiment.tables import experiments
     from rwk.runtime.files import check_writable
 
     records, n_jobs = check_writable(output / "records.jsonl"), parameters.n_jobs or os.cpu_count() or 1
-    place = Place(records, n_jobs, parameters.backend, progress=True)
+    place = RunPlace(records, n_jobs, parameters.backend, progress=True)
     folds = make_folds(graphs.targets, n_splits=splits, n_repeats=repeats)
 
     def say(line: str) -> None:

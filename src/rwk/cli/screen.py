@@ -14,8 +14,8 @@ from rich.table import Table
 if TYPE_CHECKING:
     from rwk.graphs import GraphSet
     from rwk.parameters import Parameters
-    from rwk.transport.cpu.chunks import Ticker
-    from rwk.transport.problem import GraphMeasures
+    from rwk.runtime.threads import Ticker
+    from rwk.transport.measures import GraphMeasures
 
 
 def known_names(incomplete: str) -> list[str]:

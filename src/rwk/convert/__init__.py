@@ -1,7 +1,7 @@
 """Graphs from anywhere: `as_graphs` recognises what it is given and leaves it to the family that knows.
 
     build     shared: names of attributes, notes, the last step to a Graph
-    networks  networkx, igraph            arrays     adjacency matrices, with labels or attributes
+    attributed  networkx, igraph          adjacency  adjacency matrices, with labels or attributes
     pyg       PyTorch Geometric           grakel     GraKeL's tuples
     molecules RDKit, SMILES               files      GraphML, GML, GEXF
     coding    one code for one label, wherever graphs come from

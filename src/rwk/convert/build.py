@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.graphs import FloatArray, Graph, GraphError, IntArray
+from rwk.graphs import Graph, GraphError
 from rwk.graphs.canonical import canonical_edges, label_codes
+from rwk.runtime.arrays import FloatArray, IntArray
 
 ONE_DIRECTION = "have edges in one direction only, or with other values in the other; they are used in both directions"
 

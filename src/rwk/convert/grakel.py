@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rwk.convert.arrays import is_matrix, read_adjacency
+from rwk.convert.adjacency import is_matrix, read_adjacency
 from rwk.convert.build import ONE_DIRECTION, Names, Notes, build_graph, coded, float_rows, is_vector
 from rwk.graphs import Graph, GraphError
 

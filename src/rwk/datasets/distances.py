@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from rwk.graphs import FloatArray, GraphError, GraphSet
+from rwk.graphs import GraphError, GraphSet
+from rwk.runtime.arrays import FloatArray
 
 
 def bonds_only(graphs: GraphSet, no_bond: int = 1) -> GraphSet:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from rwk.datasets import bonds_only, distance_graph, load_dataset
-from rwk.experiment import paper
 from rwk.graphs import GraphError, GraphSet
 
 # exp(-d² / σ²): bonds are 1 to 1.5 Å long
 SIGMA: Final = 2.0
+# one of the two forms of a set with distances -> the set
+SINGLE_FORMS: Final[Mapping[str, str]] = {
+    f"{name}-{form}": name for name in ("COX2_MD", "BZR_MD") for form in ("bonds", "distance")
+}
 
 
 def load_forms(name: str, data: Path | None = None) -> tuple[GraphSet, dict[str, GraphSet]]:
@@ -20,7 +24,7 @@ def load_forms(name: str, data: Path | None = None) -> tuple[GraphSet, dict[str,
     Complete graphs with lengths (COX2_MD, BZR_MD) are seen twice: their bonds alone, and all pairs weighted by
     exp(-d²/σ²). COX2_MD-bonds and COX2_MD-distance name either alone.
     """
-    base, _, form = name.partition("-") if name in paper.OTHER_FORMS else (name, "", "")
+    base, _, form = name.partition("-") if name in SINGLE_FORMS else (name, "", "")
     graphs = load_dataset(base, root=data)
     if graphs.targets is None:
         raise GraphError(f"{graphs.name} has no class labels, so there is nothing to classify")

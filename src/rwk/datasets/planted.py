@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rwk.graphs import Graph, GraphSet, IntArray
+from rwk.graphs import Graph, GraphSet
+from rwk.runtime.arrays import IntArray
 
 # a wheel with a broken rim: five nodes, seven edges; no tree has anything like it
 MOTIF = ((0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (2, 3), (3, 4))

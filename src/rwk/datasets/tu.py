@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.datasets.source import Source
-from rwk.graphs import FloatArray, GraphError, GraphSet, IntArray
+from rwk.graphs import GraphError, GraphSet
 from rwk.graphs.canonical import CanonicalEdges, canonical_edges, label_codes
 from rwk.graphs.checks import check_graphs
+from rwk.runtime.arrays import FloatArray, IntArray
 
 _CHUNK = 2**23  # bytes of text parsed at once: memory stays near the size of the result
 _COMMA_TO_SPACE = bytes.maketrans(b",", b" ")

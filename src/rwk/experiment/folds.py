@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.model_selection import StratifiedKFold
 
-from rwk.graphs import IntArray
 from rwk.learn.one_vs_one import encode_classes
+from rwk.runtime.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,7 +16,7 @@ from rwk.graphs import GraphSet
 from rwk.learn.grids import SETTINGS
 from rwk.parameters import VARIANTS, Parameters
 from rwk.represent import represent
-from rwk.transport.pairs import backend_name
+from rwk.runtime.backends import backend_name
 
 # variants of the paper, and the sign of the degree prior as it is printed there
 METHODS: Final[Mapping[str, Mapping[str, Any]]] = {

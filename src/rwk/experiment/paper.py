@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from rwk.datasets.forms import SINGLE_FORMS
+
 DISCRETE: Final = ("MUTAG", "PTC_MR", "NCI1", "DD", "NCI109", "COLLAB")
 CONTINUOUS: Final = ("COX2", "ENZYMES", "PROTEINS", "BZR", "COX2_MD", "BZR_MD")
 HOPS: Final = ("RWK", "RWK-1", "RWK-0")
@@ -18,7 +20,7 @@ ABLATION: Final = ("NoLaplacianReg", "NoEntropyReg", "NoRegs", "RWK-LW", "RWK-GW
 # the other form of a set -> the set its published figures are of
 OTHER_FORMS: Final[Mapping[str, str]] = {
     "PROTEINS_full": "PROTEINS",
-    **{f"{name}-{form}": name for name in ("COX2_MD", "BZR_MD") for form in ("bonds", "distance")},
+    **SINGLE_FORMS,
 }
 
 OURS: Final = "N"

@@ -28,10 +28,10 @@ from rwk.experiment.folds import Folds, fingerprint_of, make_folds
 from rwk.experiment.records import Score, append_record, read_records, repair_records, resumable
 from rwk.experiment.running import FitPredict, FunctionRun, MatrixRun, Runner, outcomes
 from rwk.experiment.tables import Experiment
-from rwk.graphs import FloatArray, IntArray
 from rwk.learn.one_vs_one import encode_classes
 from rwk.learn.search import Grid, Matrices, Task
-from rwk.transport.pairs import backend_name
+from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.runtime.backends import backend_name
 
 Matrix = NDArray[Any] | Callable[[], NDArray[Any]]
 ASYMMETRY = 1e-6

@@ -28,7 +28,7 @@ from rwk.experiment.folds import stored_folds
 from rwk.experiment.methods import METHODS, known_method, settings_of, time_method
 from rwk.experiment.page import results_page, table_of
 from rwk.experiment.results import SIGNS
-from rwk.experiment.rivals import Place, baseline_names, is_network, score_or_note
+from rwk.experiment.rivals import RunPlace, baseline_names, is_network, score_or_note
 from rwk.experiment.runtimes import RUNTIMES, append_runtime
 from rwk.experiment.trial_records import TRIALS, trials_table
 from rwk.experiment.trials import known_changes, run_trials
@@ -122,7 +122,7 @@ def reproduce(
                 own = (
                     replace(options, repeats=min(repeats, NETWORK_REPEATS)) if fewer and is_network(method) else options
                 )
-                place = Place(_records(graphs, method, own), own.jobs or os.cpu_count() or 1, own.backend)
+                place = RunPlace(_records(graphs, method, own), own.jobs or os.cpu_count() or 1, own.backend)
                 score_or_note(forms, method, _folds(graphs, own), place, budget=own.budget, say=say)
     return "" if options.solve_only else table_of(what, options.folder, list(dict.fromkeys(done)), methods)
 

@@ -21,13 +21,14 @@ from rwk.experiment import Experiment, Folds, nested_cv, read_records
 from rwk.experiment.notes import NOTES, Note, append_note, read_notes, time_in_words
 from rwk.experiment.paper import BASELINES
 from rwk.gram.settings import KeptMatrices, LazyMatrices
-from rwk.graphs import GraphSet, IntArray
+from rwk.graphs import GraphSet
 from rwk.learn.grids import COSTS
 from rwk.learn.search import Grid
-from rwk.report.cards import counted
+from rwk.runtime.arrays import IntArray
+from rwk.runtime.backends import backend_name
 from rwk.runtime.deadline import done_within
 from rwk.runtime.files import UNFINISHED
-from rwk.transport.pairs import backend_name
+from rwk.runtime.words import counted
 
 # networks that learn beside each other on one GPU, each in a process of its own: one keeps an H200 busy for a tenth
 # (CapsGNN on DD) to a quarter (GIN on COLLAB) of its time, the rest is spent on starting kernels
@@ -55,7 +56,7 @@ def is_network(name: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RunPlace:
     """Where a baseline's records and notes go (without `records` nothing is kept), and what it is run on."""
 
     records: Path | None = None
@@ -64,12 +65,12 @@ class Place:
     progress: bool = False
 
 
-def score_baseline(forms: Mapping[str, GraphSet], name: str, folds: Folds, place: Place | None = None) -> Experiment:
+def score_baseline(forms: Mapping[str, GraphSet], name: str, folds: Folds, place: RunPlace | None = None) -> Experiment:
     """Nested cross-validation of a baseline on the forms of a dataset (most have one, "").
 
     A kernel chooses between the forms as RWK does; a network sees the first.
     """
-    place = place or Place()
+    place = place or RunPlace()
     estimator = baseline(name)
     graphs = next(iter(forms.values()))
     for seen in forms.values():
@@ -106,7 +107,7 @@ def score_or_note(
     forms: Mapping[str, GraphSet],
     name: str,
     folds: Folds,
-    place: Place,
+    place: RunPlace,
     *,
     budget: float | None = None,
     say: Callable[[str], None] = print,
@@ -168,7 +169,7 @@ class _Network:
         return fresh.predict(self.graphs[test]), chosen
 
 
-def _where(estimator: Any, place: Place) -> dict[str, Any]:
+def _where(estimator: Any, place: RunPlace) -> dict[str, Any]:
     """What the folds of a baseline run on.
 
     Networks leave the processor only when they are told to: beside other work on a GPU they hardly come forward.
@@ -180,7 +181,7 @@ def _where(estimator: Any, place: Place) -> dict[str, Any]:
     return {"backend": "cpu", "n_jobs": place.n_jobs}
 
 
-def _placed(estimator: Any, place: Place) -> dict[str, Any]:
+def _placed(estimator: Any, place: RunPlace) -> dict[str, Any]:
     """Tell an estimator where to run, as far as it has a choice; what its folds run on."""
     where = _where(estimator, place)
     given = {**where, "n_jobs": place.n_jobs}

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from rwk.experiment.records import Score
-from rwk.graphs import IntArray
 from rwk.learn.search import Matrices, Task, fit_choice, search
+from rwk.runtime.arrays import IntArray
 
 # (train, test, seed) -> predicted targets of test, or (predicted targets, what was chosen)
 FitPredict = Callable[[IntArray, IntArray, int], Any]

@@ -23,12 +23,13 @@ from rwk.datasets import dataset_statistics
 from rwk.experiment import Experiment, Folds, Grid, nested_cv
 from rwk.gram import GramHealth, symmetric_discrepancy
 from rwk.gram.matrices import Bar, fingerprint
+from rwk.gram.matrix_file import save_gram
 from rwk.gram.rows import KeptRows
 from rwk.graphs import GraphError, GraphSet
 from rwk.parameters import Parameters
-from rwk.report.cards import run_card
 from rwk.represent import represent
-from rwk.runtime.files import UNFINISHED, save_gram, write_json
+from rwk.runtime.display import card_of
+from rwk.runtime.files import UNFINISHED, write_json
 from rwk.transport.problem import SOLVER_VERSION
 
 
@@ -41,9 +42,8 @@ class Run:
     matrices: Mapping[str, NDArray[np.float64]]
     folder: Path
 
-    def _repr_html_(self) -> str:
-        """The run for a notebook."""
-        return run_card(self)
+    def _repr_html_(self) -> str | None:
+        return card_of("run", self)
 
     def row(self) -> dict[str, str]:
         """The run in one row of a table."""

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rwk.explore.state import Explorer, Solved
+from rwk.explore.state import Explorer, SolvedPair
 from rwk.report.alignment import FULL_PAYMENT, shown_flows
 from rwk.report.drawing import NAMED_NODES, label_fills, node_fills, node_texts
 from rwk.report.palette import LINK, TERMS, class_colours
@@ -43,7 +43,7 @@ STYLE: Final[list[dict[str, Any]]] = [
 ]
 
 
-def pair_elements(solved: Solved) -> list[dict[str, Any]]:
+def pair_elements(solved: SolvedPair) -> list[dict[str, Any]]:
     """Nodes, bonds and lines of mass of a solved pair."""
     first, second = solved.places
     gap = max(2.6, 0.3 * max(np.ptp(first[:, 1]), np.ptp(second[:, 1])))
@@ -92,7 +92,7 @@ def _bonds(side: str, graph: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _lines(solved: Solved) -> list[dict[str, Any]]:
+def _lines(solved: SolvedPair) -> list[dict[str, Any]]:
     kept = [
         _kept(graph, n) for graph, n in zip((solved.first, solved.second), solved.solution.coupling.shape, strict=True)
     ]
@@ -117,7 +117,7 @@ def _kept(graph: Any, n: int) -> Any:
     return np.arange(n) if n == graph.n_nodes else np.flatnonzero(graph.node_weights)
 
 
-def _levels(solved: Solved) -> tuple[Any, Any]:
+def _levels(solved: SolvedPair) -> tuple[Any, Any]:
     """What each node pays, as a share of what the dearest pays."""
     levels = [np.zeros(graph.n_nodes) for graph in (solved.first, solved.second)]
     paid = solved.solution.paid
@@ -129,7 +129,7 @@ def _levels(solved: Solved) -> tuple[Any, Any]:
     return levels[0], levels[1]
 
 
-def term_rows(solved: Solved) -> list[tuple[str, str, float]]:
+def term_rows(solved: SolvedPair) -> list[tuple[str, str, float]]:
     """Name, colour and value of every term that is not 0."""
     named = solved.solution.terms.items()
     return [(*TERMS.get(name, (name, "#9aa5b1")), value) for name, value in named if abs(value) > 5e-4]

@@ -15,13 +15,14 @@ from rwk.explore.state import Explorer, Settings
 from rwk.explore.upload import MAX_BYTES, parse_smiles, parse_upload
 from rwk.explore.web_page import neighbour_items, page, term_bars
 from rwk.graphs import GraphError
-from rwk.report.cards import counted
+from rwk.runtime.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rwk.graphs import FloatArray, GraphSet
+    from rwk.graphs import GraphSet
     from rwk.parameters import Parameters
+    from rwk.runtime.arrays import FloatArray
 
 HOST: Final = "127.0.0.1"
 NAMES: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})

@@ -14,11 +14,12 @@ import numpy as np
 
 from rwk.explore.upload import fitted_to
 from rwk.gram import cross_discrepancy, symmetric_discrepancy
-from rwk.graphs import FloatArray, Graph, GraphError, GraphSet
+from rwk.graphs import Graph, GraphError, GraphSet
 from rwk.parameters import Parameters, Scale
 from rwk.report.layout import layout, matched_layout
 from rwk.report.maps import dataset_map
 from rwk.represent import represent
+from rwk.runtime.arrays import FloatArray
 from rwk.transport.pairs import solve_pair
 from rwk.transport.payments import node_payments
 from rwk.transport.problem import PairSolution
@@ -43,7 +44,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Solved:
+class SolvedPair:
     """A pair with its solution, where its nodes are drawn, and how long solving took."""
 
     first: Graph
@@ -130,14 +131,14 @@ class Explorer:
                 self._uploads.popitem(last=False)
         return key
 
-    def solve(self, first: str, second: str, settings: Settings | None = None) -> Solved:
+    def solve(self, first: str, second: str, settings: Settings | None = None) -> SolvedPair:
         """Align two graphs under the sliders' settings, in this order."""
         settings = settings or Settings.of(self.parameters)
         G, H = self.graph(first), self.graph(second)
         places = self._placed(first, second)
         start = time.perf_counter()
         solution = self._solution(G, H, settings)
-        return Solved(G, H, solution, places, 1000 * (time.perf_counter() - start))
+        return SolvedPair(G, H, solution, places, 1000 * (time.perf_counter() - start))
 
     def neighbours(self, key: str, k: int = 8) -> list[Neighbour]:
         """The graphs of the map nearest to one graph."""

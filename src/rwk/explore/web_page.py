@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rwk.explore.drawings import STYLE, map_figure
-from rwk.explore.state import Explorer, Neighbour, Settings, Solved
+from rwk.explore.state import Explorer, Neighbour, Settings, SolvedPair
 from rwk.explore.upload import MAX_BYTES
 
 Components = Any
@@ -147,7 +147,7 @@ def _slider(name: str, title: str, low: float, high: float, step: float, value: 
     return html.Label([html.Span([title, html.B(id=f"{name}-value")]), slider], className="slider")
 
 
-def term_bars(solved: Solved, rows: list[tuple[str, str, float]]) -> list[Components]:
+def term_bars(solved: SolvedPair, rows: list[tuple[str, str, float]]) -> list[Components]:
     """The value and a bar a term."""
     from dash import html
 

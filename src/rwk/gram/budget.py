@@ -9,7 +9,7 @@ import numpy as np
 
 from rwk.gram.errors import GramError
 from rwk.gram.tiles import TileLimits, Tiling, measure_bytes, tile_weight
-from rwk.graphs import IntArray
+from rwk.runtime.arrays import IntArray
 
 _UNITS: Final = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _BINARY_UNITS: Final = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}

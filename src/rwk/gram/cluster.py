@@ -15,8 +15,8 @@ from rwk.gram.budget import Workload
 from rwk.gram.errors import GramError, need
 from rwk.gram.executors import LoadBlock, Solved, TileJob, solve_tile_alone, this_version
 from rwk.gram.tiles import Tile
-from rwk.transport.cpu.chunks import Ticker
-from rwk.transport.pairs import device_present
+from rwk.runtime.backends import device_present
+from rwk.runtime.threads import Ticker
 
 ANSWER_WITHIN: Final = 5.0  # seconds for a scheduler to answer
 TRIES: Final = 5  # of one tile, if workers keep getting lost with it

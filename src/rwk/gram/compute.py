@@ -11,7 +11,8 @@ from typing import Any
 from rwk.convert import as_graphs
 from rwk.gram.budget import parse_memory
 from rwk.gram.errors import GramError, NoRoomError
-from rwk.gram.executors import Executor, Threads, TileJob, as_executor
+from rwk.gram.executor_names import as_executor
+from rwk.gram.executors import Executor, Threads, TileJob
 from rwk.gram.opening import EXISTING, Existing, Request, in_memory, open_store
 from rwk.gram.places import Place, place_at
 from rwk.gram.reading import Gram

@@ -9,12 +9,15 @@ import numpy as np
 
 from rwk.convert import as_graphs
 from rwk.gram.budget import largest_tile_bytes, limits_within, parse_memory
-from rwk.gram.executors import Threads, TileJob, as_executor
+from rwk.gram.executor_names import as_executor
+from rwk.gram.executors import Threads, TileJob
 from rwk.gram.tiles import Tiling, block_ends, measure_bytes, pair_cost
-from rwk.graphs import GraphSet, IntArray
+from rwk.graphs import GraphSet
 from rwk.parameters import Parameters
 from rwk.represent import represent
-from rwk.transport.pairs import backend_named, in_precision, orient
+from rwk.runtime.arrays import IntArray
+from rwk.transport.measures import in_precision
+from rwk.transport.pairs import backend_named, orient
 
 DRAWN: Final = 20_000  # pairs whose cost is looked at
 STRATA: Final = 8  # of equal cost together

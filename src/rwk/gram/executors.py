@@ -22,9 +22,11 @@ from rwk.gram.errors import GramError
 from rwk.gram.store import TileValues
 from rwk.gram.tiles import Tile, Tiling
 from rwk.parameters import Parameters
-from rwk.transport.cpu.chunks import Ticker, one_blas_thread, thread_count
-from rwk.transport.pairs import content_ranks, device_present, in_precision, joined, solve_pairs
-from rwk.transport.problem import SOLVER_VERSION, CostWeights, GraphMeasures, ScgOptions
+from rwk.runtime.backends import device_present
+from rwk.runtime.threads import Ticker, one_blas_thread, thread_count
+from rwk.transport.measures import GraphMeasures, in_precision, joined
+from rwk.transport.pairs import content_ranks, solve_pairs
+from rwk.transport.problem import SOLVER_VERSION, CostWeights, ScgOptions
 
 Solved = tuple[Tile, TileValues]
 LoadBlock = Callable[[int], GraphMeasures]
@@ -67,25 +69,6 @@ class Executor(Protocol):
 def this_version() -> tuple[str, int]:
     """Version of the package and of its solver."""
     return rwk.__version__, SOLVER_VERSION
-
-
-def as_executor(executor: Any, n_jobs: int | None) -> Executor:
-    """The executor a user means: None or "threads", "processes", a Dask client, or an executor.
-
-    >>> as_executor("processes", 2).load.tiles
-    3
-    """
-    if executor is None or executor == "threads":
-        return Threads(n_jobs)
-    if executor == "processes":
-        return Processes(n_jobs)
-    if hasattr(executor, "solve") and hasattr(executor, "find_backend"):
-        return executor  # type: ignore[no-any-return]
-    if type(executor).__module__.split(".")[0] == "distributed":
-        from rwk.gram.cluster import Dask
-
-        return Dask(client=executor)
-    raise GramError(f"executor={executor!r} is not known; give 'threads', 'processes', a Dask client or an Executor")
 
 
 def solve_tile(

@@ -27,7 +27,7 @@ from rwk.graphs import GraphSet
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.files import write_arrays
-from rwk.transport.cpu.chunks import Ticker
+from rwk.runtime.threads import Ticker
 from rwk.transport.problem import SOLVER_VERSION
 
 SingleMatrix = NDArray[np.float32]

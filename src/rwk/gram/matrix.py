@@ -13,8 +13,11 @@ from rwk.gram.health import GramHealth
 from rwk.gram.rows import KeptRows
 from rwk.gram.tiles import triangle_costs
 from rwk.parameters import Parameters
-from rwk.transport.pairs import Ticker, backend_name, content_ranks, in_precision, joined, solve_pairs
-from rwk.transport.problem import GraphMeasures, PairResults
+from rwk.runtime.backends import backend_name
+from rwk.runtime.threads import Ticker
+from rwk.transport.measures import GraphMeasures, in_precision, joined
+from rwk.transport.pairs import content_ranks, solve_pairs
+from rwk.transport.problem import PairResults
 
 Matrix = NDArray[np.float64]
 

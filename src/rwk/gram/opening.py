@@ -9,17 +9,18 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 
 import rwk
-from rwk.gram.blocks import alike, cut, to_bytes
 from rwk.gram.budget import Workload, check_fits, limits_within
 from rwk.gram.errors import GramError
 from rwk.gram.manifest import Manifest, check_same, check_same_graphs, graph_digests, stored_parameters
 from rwk.gram.places import Place
 from rwk.gram.store import GramStore, MemoryTiles
 from rwk.gram.tiles import Tiling, block_ends, measure_bytes
-from rwk.graphs import GraphSet, IntArray
+from rwk.graphs import GraphSet
 from rwk.parameters import Parameters, Scale
 from rwk.represent import learn_scale, represent
-from rwk.transport.problem import SOLVER_VERSION, GraphMeasures
+from rwk.runtime.arrays import IntArray
+from rwk.transport.measures import GraphMeasures, alike, cut, to_bytes
+from rwk.transport.problem import SOLVER_VERSION
 
 Existing = Literal["resume", "refuse", "extend"]
 EXISTING: Final = ("resume", "refuse", "extend")

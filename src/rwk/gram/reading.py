@@ -14,9 +14,9 @@ from rwk.gram.budget import spell
 from rwk.gram.errors import GramError, told
 from rwk.gram.health import GramHealth
 from rwk.gram.tiles import Tiling
-from rwk.graphs import FloatArray, IntArray
 from rwk.parameters import Parameters
-from rwk.report.cards import gram_card
+from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.runtime.display import card_of
 
 
 class TileSource(Protocol):
@@ -58,9 +58,8 @@ class Gram:
     def __len__(self) -> int:
         return len(self._block_of)
 
-    def _repr_html_(self) -> str:
-        """The matrix for a notebook."""
-        return gram_card(self)
+    def _repr_html_(self) -> str | None:
+        return card_of("gram", self)
 
     def __repr__(self) -> str:
         missing = self.n_missing

@@ -18,15 +18,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rwk.gram.blocks import from_bytes, to_bytes
 from rwk.gram.errors import GramError, need, told
 from rwk.gram.manifest import Manifest
 from rwk.gram.places import Place
 from rwk.gram.tiles import Tile, Tiling
-from rwk.graphs import FloatArray, GraphSet
+from rwk.graphs import GraphSet
 from rwk.parameters import Parameters
 from rwk.represent import represent
-from rwk.transport.problem import GraphMeasures
+from rwk.runtime.arrays import FloatArray
+from rwk.transport.measures import GraphMeasures, from_bytes, to_bytes
 
 Keys = set[tuple[int, int]]
 _TILE_KEY = re.compile(r"(\d+)\.(\d+)")

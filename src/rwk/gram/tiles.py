@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from rwk.graphs import FloatArray, IntArray
+from rwk.runtime.arrays import FloatArray, IntArray
 
 FEATURE_WIDTH: Final = 64  # what features and Sinkhorn rounds cost beside the products
 TILES_WANTED: Final = 256  # so that little is lost with one, and many workers have work

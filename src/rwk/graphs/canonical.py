@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.graphs import FloatArray, IntArray
+from rwk.runtime.arrays import FloatArray, IntArray
 
 
 class CanonicalEdges(NamedTuple):

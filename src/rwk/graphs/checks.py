@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rwk.graphs import EDGE_FIELDS, NODE_FIELDS, GraphError, GraphSet, IntArray
+from rwk.graphs import EDGE_FIELDS, NODE_FIELDS, GraphError, GraphSet
+from rwk.runtime.arrays import IntArray
 
 
 def check_graphs(graphs: GraphSet) -> GraphSet:
@@ -13,7 +14,7 @@ def check_graphs(graphs: GraphSet) -> GraphSet:
     >>> from rwk.graphs import Graph
     >>> check_graphs(GraphSet.from_graphs([Graph(0, np.empty((0, 2), int))]))
     Traceback (most recent call last):
-    rwk.graphs.GraphError: graph 0 has no nodes; remove it or give it one
+    rwk.graphs.graph_set.GraphError: graph 0 has no nodes; remove it or give it one
     """
     if len(graphs) == 0:
         raise GraphError(f"{graphs.name}: there is no graph in it; give at least one")

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.runtime.display import card_of
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 NODE_FIELDS = ("node_labels", "node_attributes", "node_weights")
 EDGE_FIELDS = ("edge_weights", "edge_labels", "edge_attributes")
@@ -227,10 +227,8 @@ class GraphSet:
         sizes = f"{self.sizes.min()}-{self.sizes.max()} nodes" if len(self) else "empty"
         return f"GraphSet({self.name!r}, {len(self)} graphs, {sizes}; {', '.join(has) or 'structure only'})"
 
-    def _repr_html_(self) -> str:
-        from rwk.report.cards import set_card
-
-        return set_card(self)
+    def _repr_html_(self) -> str | None:
+        return card_of("set", self)
 
 
 def _rows(values: Any, chosen: Any) -> Any:

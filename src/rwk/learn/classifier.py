@@ -15,13 +15,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from rwk.convert import as_graphs
-from rwk.graphs import FloatArray, GraphSet, IntArray
+from rwk.graphs import GraphSet
 from rwk.kernel import RWKernel
 from rwk.learn.grids import SETTINGS, search_grid
 from rwk.learn.one_vs_one import encode_classes
 from rwk.learn.search import SUM, Choice, Grid, Matrices, Task, Turn, search
 from rwk.learn.svc import IndefiniteSVC
 from rwk.parameters import Parameters
+from rwk.runtime.arrays import FloatArray, IntArray
 
 Numbers = float | Sequence[float]
 KAPPAS: Final = (0.1, 1.0, 10.0, 100.0)

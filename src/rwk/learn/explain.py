@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rwk.graphs import FloatArray, Graph, GraphSet
+from rwk.graphs import Graph, GraphSet
 from rwk.learn.one_vs_one import pairs_of
+from rwk.runtime.arrays import FloatArray
+from rwk.runtime.display import card_of
 from rwk.transport.problem import PairSolution
 
 if TYPE_CHECKING:
@@ -69,14 +71,8 @@ class Explanation:
             f"{len(self.towards())} graphs pull towards it and {len(self.away())} away)"
         )
 
-    def _repr_html_(self) -> str:
-        """A card for notebooks."""
-        from rwk.report.cards import bars, card, facts
-
-        pulls = [(f"graph {support.index} (class {support.target})", support.pull) for support in self.supports]
-        nodes = ", ".join(map(str, self.top_nodes(6)))
-        rows = [("margin", f"{self.margin:.3f}"), ("nodes that matter most", nodes)]
-        return card(f"Predicted {self.predicted}, not {self.rival}", bars(pulls, "#e08214"), facts(rows))
+    def _repr_html_(self) -> str | None:
+        return card_of("explanation", self)
 
 
 def explain(

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rwk.graphs import FloatArray, IntArray
 from rwk.learn.smo import FIRST_VIOLATION, MAX_UPDATES, machine_path
+from rwk.runtime.arrays import FloatArray, IntArray
 
 
 class Machines(NamedTuple):

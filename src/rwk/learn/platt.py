@@ -6,8 +6,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from rwk.graphs import FloatArray, IntArray
 from rwk.learn.one_vs_one import pairs_of
+from rwk.runtime.arrays import FloatArray, IntArray
 
 # keeps coupled probabilities away from 0 and 1, as LIBSVM does
 SMALLEST = 1e-7

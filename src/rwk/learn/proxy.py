@@ -24,11 +24,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from rwk.graphs import FloatArray, IntArray
 from rwk.learn.one_vs_one import Machines, fit_path, pairs_of
 from rwk.learn.smo import Program, duality_gap, intercept, solve
-from rwk.learn.treatment import Spectrum, TreatedKernel, rounding, treat
+from rwk.learn.treatment import KernelSpectrum, TreatedKernel, rounding, treat
 from rwk.learn.treatment import spectrum as decompose
+from rwk.runtime.arrays import FloatArray, IntArray
 
 GAP = 1e-4
 MAX_STEPS = 100
@@ -40,11 +40,11 @@ class Proxy(NamedTuple):
     """K₀, its negative spectrum and κ: what all machines of one fit share."""
 
     kernel: FloatArray  # (n, n)
-    spectrum: Spectrum
+    spectrum: KernelSpectrum
     kappa: float
 
 
-class Point(NamedTuple):
+class ProxyPoint(NamedTuple):
     """Everything known of the objective at one v (over the members of one machine)."""
 
     v: FloatArray  # (m,)
@@ -77,11 +77,11 @@ def fit_proxy(kernel: FloatArray, codes: IntArray, Cs: FloatArray, kappa: float)
     treated = treat(kernel, "clip", proxy.spectrum)
     for C, start in zip(Cs, fit_path(treated.kernel, codes, Cs), strict=True):
         bounds = np.full(len(codes), C)
-        solved = [machine for _, machine in solve_pairs(proxy, treated, codes, bounds, start.coefficients)]
+        solved = [machine for _, machine in solve_class_pairs(proxy, treated, codes, bounds, start.coefficients)]
         yield Machines(np.array([m.coefficients for m in solved]), np.array([m.intercept for m in solved]))
 
 
-def solve_pairs(
+def solve_class_pairs(
     proxy: Proxy,
     treated: TreatedKernel,
     codes: IntArray,
@@ -146,13 +146,13 @@ def solve_proxy(
     return ProxyMachine(point.v, coefficients, threshold, point.value, gap / max(1.0, abs(point.value)), n_steps)
 
 
-def _evaluate(proxy: Proxy, members: IntArray, signs: FloatArray, v: FloatArray) -> Point:
+def _evaluate(proxy: Proxy, members: IntArray, signs: FloatArray, v: FloatArray) -> ProxyPoint:
     square = float(v @ v)
     image = proxy.kernel[np.ix_(members, members)] @ v
     value = float(signs @ v - v @ image / 2 - square**2 / (16 * proxy.kappa))
     before = proxy.spectrum.negative_values
     if not len(before):
-        return Point(v, value, signs - image - square / (4 * proxy.kappa) * v, np.empty(0), np.empty((0, 0)))
+        return ProxyPoint(v, value, signs - image - square / (4 * proxy.kappa) * v, np.empty(0), np.empty((0, 0)))
     perturbed = proxy.kernel.copy()
     perturbed[np.ix_(members, members)] += np.outer(v, v) / (4 * proxy.kappa)
     values, vectors = eigh(perturbed, driver="evd", overwrite_a=True, check_finite=False)
@@ -160,10 +160,10 @@ def _evaluate(proxy: Proxy, members: IntArray, signs: FloatArray, v: FloatArray)
     after = np.minimum(values[: len(before)], 0.0)
     value += proxy.kappa * float((after - before) @ (after + before))
     along = vectors[members].T @ v
-    return Point(v, value, signs - vectors[members] @ (np.maximum(values, 0) * along), values, vectors)
+    return ProxyPoint(v, value, signs - vectors[members] @ (np.maximum(values, 0) * along), values, vectors)
 
 
-def _curvature(proxy: Proxy, members: IntArray, point: Point) -> FloatArray:
+def _curvature(proxy: Proxy, members: IntArray, point: ProxyPoint) -> FloatArray:
     """Minus the Hessian of the objective over the members."""
     quarter = 1 / (4 * proxy.kappa)
     if not len(point.values):
@@ -183,7 +183,9 @@ def _curvature(proxy: Proxy, members: IntArray, point: Point) -> FloatArray:
     return np.ascontiguousarray((curvature + curvature.T) / 2)
 
 
-def _search_line(proxy: Proxy, members: IntArray, signs: FloatArray, point: Point, target: FloatArray) -> Point | None:
+def _search_line(
+    proxy: Proxy, members: IntArray, signs: FloatArray, point: ProxyPoint, target: FloatArray
+) -> ProxyPoint | None:
     """The first of the steps 1, ½, ¼ ... that raises the value enough; None when rounding hides any rise."""
     direction = target - point.v
     slope = float(point.gradient @ direction)

@@ -15,10 +15,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from rwk.graphs import FloatArray, IntArray
 from rwk.learn.one_vs_one import Machines, fit_path, winners
 from rwk.learn.proxy import fit_proxy
 from rwk.learn.treatment import TREATMENTS, diagonal_scale, treat
+from rwk.runtime.arrays import FloatArray, IntArray
 
 # training folds larger than this are searched untreated, and only the chosen kernel is treated (`inner="auto"`)
 LARGE_FOLD = 1500

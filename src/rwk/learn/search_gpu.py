@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from rwk.graphs import FloatArray, IntArray
 from rwk.learn.one_vs_one import pairs_of, winners
 from rwk.learn.search import (
     LARGE_FOLD,
@@ -31,6 +30,7 @@ from rwk.learn.search import (
 from rwk.learn.smo_gpu import Paths, machine_paths
 from rwk.learn.treatment import diagonal_scale
 from rwk.learn.treatment_gpu import treat_many
+from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.device import announce_compiling, chunk_bytes, is_out_of_memory, no_room, open_kernel_device
 
 ALIVE = 6  # arrays of the size of the kernels that are treated together, while they are

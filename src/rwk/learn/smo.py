@@ -18,7 +18,7 @@ from numba import njit
 from scipy.linalg import LinAlgError, LinAlgWarning
 from scipy.linalg import solve as solve_linear
 
-from rwk.graphs import FloatArray
+from rwk.runtime.arrays import FloatArray
 
 # curvature put in place of a zero or negative one (untreated indefinite kernels); the value of LIBSVM
 MIN_CURVATURE = 1e-12

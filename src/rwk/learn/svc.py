@@ -25,11 +25,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from rwk.graphs import FloatArray, IntArray
 from rwk.learn.one_vs_one import Machines, encode_classes, fit_path, vote, winners
 from rwk.learn.platt import couple, fit_sigmoids, sigmoids
-from rwk.learn.proxy import Proxy, solve_pairs
+from rwk.learn.proxy import Proxy, solve_class_pairs
 from rwk.learn.treatment import TREATMENTS, Treatment, diagonal_scale, spectrum, treat
+from rwk.runtime.arrays import FloatArray, IntArray
 
 ASYMMETRY = 1e-6
 PLATT_FOLDS = 5
@@ -100,7 +100,9 @@ class IndefiniteSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         start = fit_path(treated.kernel, codes, np.ones(1), bounds)[0]
         proxy = Proxy(kernel, known, self.kappa if self.treatment == "proxy" else inf)
         dual, rows, intercepts, values, gaps, steps = [], [], [], [], [], []
-        solved = solve_pairs(proxy, treated, codes, bounds, start.coefficients, tol=self.tol, max_steps=self.max_iter)
+        solved = solve_class_pairs(
+            proxy, treated, codes, bounds, start.coefficients, tol=self.tol, max_steps=self.max_iter
+        )
         for members, machine in solved:
             full = np.zeros(len(codes))
             full[members] = machine.v

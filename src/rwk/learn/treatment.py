@@ -12,13 +12,13 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, eigh
 
-from rwk.graphs import FloatArray
+from rwk.runtime.arrays import FloatArray
 
 Treatment = Literal["clip", "proxy", "flip", "shift", "none"]
 TREATMENTS: tuple[str, ...] = get_args(Treatment)
 
 
-class Spectrum(NamedTuple):
+class KernelSpectrum(NamedTuple):
     """The eigenvalues of a symmetric matrix, and the eigenvectors of the negative ones."""
 
     values: FloatArray  # (n,) increasing
@@ -67,14 +67,14 @@ def diagonal_scale(diagonal: FloatArray) -> float:
     return mean if mean > 0 else 1.0
 
 
-def spectrum(kernel: FloatArray) -> Spectrum:
+def spectrum(kernel: FloatArray) -> KernelSpectrum:
     """Decompose a symmetric matrix.
 
     >>> spectrum(np.array([[0.0, 1.0], [1.0, 0.0]])).negative_share
     0.5
     """
     values, vectors = eigh(kernel, driver="evd")
-    return Spectrum(values, vectors[:, values < -rounding(values)])
+    return KernelSpectrum(values, vectors[:, values < -rounding(values)])
 
 
 def negative_part(kernel: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -105,7 +105,7 @@ def is_positive(kernel: FloatArray) -> bool:
     return True
 
 
-def treat(kernel: FloatArray, treatment: str, known: Spectrum | None = None) -> TreatedKernel:
+def treat(kernel: FloatArray, treatment: str, known: KernelSpectrum | None = None) -> TreatedKernel:
     """Treat a symmetric training kernel (`proxy` starts from `clip`, and differs from it by less the larger κ is).
 
     >>> swap = np.array([[0.0, 1.0], [1.0, 0.0]])

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rwk.graphs import FloatArray, Graph
-from rwk.report.cards import counted
+from rwk.graphs import Graph
 from rwk.report.drawing import draw_graph, frame, label_fills, node_fills
 from rwk.report.layout import is_molecule, layout, matched_layout
 from rwk.report.palette import FAINT, INK, LINK, MUTED, TERMS, WARN, headline, new_axes
+from rwk.runtime.arrays import FloatArray
+from rwk.runtime.words import counted
 
 if TYPE_CHECKING:
     from rwk.transport.problem import PairSolution

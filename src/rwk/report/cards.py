@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
+from rwk.runtime.words import counted
+
 _CARD = (
     '<div style="display:inline-block;vertical-align:top;border:1px solid rgba(128,128,128,.35);border-radius:8px;'
     'padding:.6em .9em;margin:.2em 0;line-height:1.45;font-size:13px"><b style="font-size:14px">{title}</b>{body}</div>'
@@ -20,15 +22,6 @@ _BAR = (
     '<div style="background:{colour};border-radius:3px;width:{share:.1f}%;height:100%"></div></div>'
 )
 LARGEST = 60  # nodes of a coupling that is drawn
-
-
-def counted(n: int, what: str) -> str:
-    """A number of things in words.
-
-    >>> counted(1, "iteration"), counted(2, "iteration")
-    ('1 iteration', '2 iterations')
-    """
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def card(title: str, *parts: str) -> str:
@@ -134,3 +127,11 @@ def neighbours_card(found: Any) -> str:
 def run_card(run: Any) -> str:
     """A run of cross-validation: the figures of its table, and where its record is."""
     return card("Nested cross-validation", facts([*run.row().items(), ("record", str(run.folder))]))
+
+
+def explanation_card(found: Any) -> str:
+    """A prediction: which graphs pull towards it and away, and the nodes that matter most."""
+    pulls = [(f"graph {support.index} (class {support.target})", support.pull) for support in found.supports]
+    nodes = ", ".join(map(str, found.top_nodes(6)))
+    rows = [("margin", f"{found.margin:.3f}"), ("nodes that matter most", nodes)]
+    return card(f"Predicted {found.predicted}, not {found.rival}", bars(pulls, "#e08214"), facts(rows))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.graphs import FloatArray
+from rwk.runtime.arrays import FloatArray
 
 if TYPE_CHECKING:
     from rwk.experiment import Score

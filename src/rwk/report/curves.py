@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rwk.report.cards import counted
 from rwk.report.palette import CLASSES, FAINT, INK, LINK, MUTED, WARN, headline, new_axes, quiet, softened
+from rwk.runtime.words import counted
 
 GAP = 1.4  # between groups of bars, in bars
 METHODS = (*CLASSES, *(softened(colour, 0.45) for colour in CLASSES))

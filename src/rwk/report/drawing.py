@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rwk.graphs import FloatArray, Graph
+from rwk.graphs import Graph
 from rwk.report.layout import is_molecule, layout
 from rwk.report.palette import INK, headline, importance_map, new_axes, node_colours, payment_map
+from rwk.runtime.arrays import FloatArray
 
 NAMED_NODES = 48  # more are drawn without letters
 PLAIN = "#d5dae1"

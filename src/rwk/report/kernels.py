@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rwk.graphs import FloatArray, IntArray
 from rwk.report.palette import INK, MUTED, class_colours, headline, new_axes, similarity_map
+from rwk.runtime.arrays import FloatArray, IntArray
 
 
 def plot_kernel(K: ArrayLike, targets: ArrayLike | None = None, *, ax: Any = None) -> Any:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rwk.graphs import FloatArray, Graph, IntArray
+from rwk.graphs import Graph
 from rwk.report.palette import ELEMENTS
+from rwk.runtime.arrays import FloatArray, IntArray
 
 SWEEPS = 150
 TURNS = 72

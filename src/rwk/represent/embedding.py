@@ -21,8 +21,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from rwk.graphs import FloatArray, IntArray
 from rwk.represent.spectrum import Spectrum, time_ladder
+from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.compiling import compiled
 from rwk.transport.cpu.simd.vectormath import exp_of, log_of
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from rwk.graphs import FloatArray
 from rwk.represent.embedding import ADAM_EPSILON, EPOCHS, LEARNING_RATES, MOMENTUM, SECOND_MOMENTUM, canonical_start
 from rwk.represent.spectrum import Spectrum
+from rwk.runtime.arrays import FloatArray
 from rwk.runtime.device import chunk_bytes, open_device
 from rwk.transport.gpu.device_measures import width_of
 

@@ -11,7 +11,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.graphs import FloatArray, GraphSet, IntArray
+from rwk.graphs import GraphSet
+from rwk.runtime.arrays import FloatArray, IntArray
 
 Colours = NDArray[np.uint64]
 

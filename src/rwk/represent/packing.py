@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.graphs import FloatArray, GraphSet, IntArray
+from rwk.graphs import GraphSet
 from rwk.parameters import Parameters
 from rwk.represent.features import Colours, Signals
-from rwk.transport.problem import GraphMeasures
+from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.transport.measures import GraphMeasures
 
 
 class Structures(NamedTuple):

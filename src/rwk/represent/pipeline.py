@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rwk.graphs import FloatArray, Graph, GraphSet
+from rwk.graphs import Graph, GraphSet
 from rwk.graphs.checks import check_graphs
 from rwk.parameters import Parameters, Scale
 from rwk.represent.features import (
@@ -28,7 +28,8 @@ from rwk.represent.features import (
 from rwk.represent.packing import Structures, drop_weightless, pack_measures
 from rwk.represent.scaling import attribute_standard, given_scale, learned_scale, scaled
 from rwk.represent.spectrum import Spectrum
-from rwk.transport.problem import GraphMeasures
+from rwk.runtime.arrays import FloatArray
+from rwk.transport.measures import GraphMeasures
 
 # Called with the number of graphs done since the last call.
 Progress = Callable[[int], None]
@@ -132,7 +133,7 @@ def _signals(
 
 def _structures(graphs: GraphSet, laplacian: Any, parameters: Parameters, progress: Progress | None) -> Structures:
     """What is computed graph by graph, over threads: most of it is linear algebra outside the interpreter lock."""
-    from rwk.transport.cpu.chunks import in_threads
+    from rwk.runtime.threads import in_threads
 
     made: list[Any] = [None] * len(graphs)
     trained = _trained_on_device(graphs, laplacian, parameters)
@@ -161,7 +162,7 @@ def _block(graphs: GraphSet, laplacian: Any, i: int) -> FloatArray:
 
 def _trained_on_device(graphs: GraphSet, laplacian: Any, parameters: Parameters) -> list[FloatArray] | None:
     """The attention embeddings of all graphs, where a device trains them side by side."""
-    from rwk.transport.pairs import backend_name
+    from rwk.runtime.backends import backend_name
 
     if parameters.embedding != "attention" or not _embedded(parameters) or backend_name(parameters.backend) != "gpu":
         return None

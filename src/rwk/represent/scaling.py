@@ -10,9 +10,10 @@ from typing import Final
 
 import numpy as np
 
-from rwk.graphs import FloatArray, GraphError, GraphSet, IntArray
+from rwk.graphs import GraphError, GraphSet
 from rwk.parameters import ParameterError, Parameters, Scale
-from rwk.transport.problem import GraphMeasures
+from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.transport.measures import GraphMeasures
 
 # Standardised features, embeddings and what is made of them are numbers near 1: means below are rounding errors.
 # The nodes of a symmetric graph, or constant features, differ by nothing else.

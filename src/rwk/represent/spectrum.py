@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from rwk.graphs import FloatArray
+from rwk.runtime.arrays import FloatArray
 
 # Times at which heat is looked at: from one hop's worth to (nearly) all of the graph, log-spaced.
 SHORTEST_TIME: Final = 0.1

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from rwk.graphs import FloatArray, Graph, GraphError
+from rwk.graphs import Graph, GraphError
 from rwk.represent.spectrum import HEAT_KERNEL_TIME, Spectrum
+from rwk.runtime.arrays import FloatArray
 from rwk.runtime.compiling import compiled
 
 

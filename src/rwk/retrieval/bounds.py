@@ -19,9 +19,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from rwk.graphs import FloatArray, IntArray
+from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.transport.cpu.lower_bounds import binned_quantiles
-from rwk.transport.problem import CostWeights, GraphMeasures
+from rwk.transport.measures import GraphMeasures
+from rwk.transport.problem import CostWeights
 
 EMBEDDING_BINS: Final = 8
 STRUCTURE_BINS: Final = 24

@@ -29,13 +29,12 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from rwk.convert import as_graphs
-from rwk.gram.blocks import cut
 from rwk.gram.matrix import column_discrepancy, self_discrepancy
-from rwk.graphs import FloatArray, IntArray
 from rwk.kernel import RWKernel
 from rwk.parameters import Parameters
 from rwk.retrieval.bounds import means
-from rwk.transport.problem import GraphMeasures
+from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.transport.measures import GraphMeasures, cut
 
 SELECTIONS: Final = ("k-means++", "leverage", "uniform")
 ROUNDS: Final = 20  # in which k-means++ draws landmarks, each round seeing the ones before

@@ -12,16 +12,15 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 
 from rwk.convert import as_graphs
-from rwk.gram.blocks import cut
 from rwk.gram.matrix import self_discrepancy
-from rwk.graphs import FloatArray, IntArray
 from rwk.kernel import RWKernel
 from rwk.parameters import Parameters
-from rwk.report.cards import neighbours_card
 from rwk.retrieval.bounds import Signatures, lower_bounds, quadratic_bounds, signatures
+from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.runtime.display import card_of
 from rwk.transport.cpu.lower_bounds import linear_bounds
-from rwk.transport.pairs import content_ranks, in_precision, joined, solve_pairs
-from rwk.transport.problem import GraphMeasures
+from rwk.transport.measures import GraphMeasures, cut, in_precision, joined
+from rwk.transport.pairs import content_ranks, solve_pairs
 
 AT_ONCE: Final = (16, 512)  # least and most pairs solved between two looks at the bound, else a sixteenth of all
 SLACK: Final = 1e-6  # of rounding, relative; in float32 more
@@ -39,9 +38,8 @@ class Neighbours(NamedTuple):
     def share_solved(self) -> float:
         return self.n_solved / self.n_candidates
 
-    def _repr_html_(self) -> str:
-        """The neighbours for a notebook."""
-        return neighbours_card(self)
+    def _repr_html_(self) -> str | None:
+        return card_of("neighbours", self)
 
 
 def nearest(query: Any, graphs: Any, k: int = 10, *, max_share: float | None = None, **parameters: Any) -> Neighbours:

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any, Final
 
-from rwk.transport.problem import BackendError
+from rwk.runtime.backends import BackendError
 
 # "cpu" runs the same bodies on the processor, for tests; "cuda:1" picks a card.
 DEVICE_VARIABLE: Final = "RWK_GPU_DEVICE"

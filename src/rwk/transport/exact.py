@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rwk.runtime.backends import BackendError
+from rwk.runtime.threads import Ticker, one_blas_thread
 from rwk.transport.cpu import scalar as cpu
-from rwk.transport.cpu.chunks import Ticker, one_blas_thread
 from rwk.transport.cpu.loading import load_pair
 from rwk.transport.cpu.quadratic import quadratic_map
 from rwk.transport.cpu.reductions import inner
+from rwk.transport.measures import GraphMeasures
 from rwk.transport.problem import (
     NO_START,
     TERM_NAMES,
-    BackendError,
     CostWeights,
-    GraphMeasures,
     PairResults,
     PairSolution,
     ScgOptions,

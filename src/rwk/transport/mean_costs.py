@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rwk.runtime.compiling import compiled
 from rwk.transport.cpu.costs import cost_scratch, feature_cost, neighbour_cost, padded
-from rwk.transport.problem import GraphMeasures
+from rwk.transport.measures import GraphMeasures
 
 N_PAIRS = 256
 

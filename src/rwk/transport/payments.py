@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.transport.cpu.chunks import one_blas_thread
+from rwk.runtime.threads import one_blas_thread
 from rwk.transport.cpu.loading import load_pair
-from rwk.transport.problem import CostWeights, GraphMeasures
+from rwk.transport.measures import GraphMeasures
+from rwk.transport.problem import CostWeights
 
 Payments = tuple[NDArray[np.float64], NDArray[np.float64]]
 

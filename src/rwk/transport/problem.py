@@ -24,6 +24,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rwk.runtime.display import card_of
+
 # A change of any rule that changes values raises this number.
 SOLVER_VERSION: Final = 1
 
@@ -39,10 +41,6 @@ TERM_NAMES: Final = (
     "gromov_wasserstein",
     "degree_prior",
 )
-
-
-class BackendError(RuntimeError):
-    """A backend or solver that was asked for and is not there."""
 
 
 class CostWeights(NamedTuple):
@@ -63,46 +61,6 @@ class ScgOptions(NamedTuple):
     max_iter: int
     sinkhorn_iter: int
     tol: float
-
-
-class GraphMeasures(NamedTuple):
-    """All the solver knows of many graphs, packed; graph i owns nodes `offsets[i]:offsets[i + 1]`.
-
-    Every scale is folded in: features and structure are divided by theirs, `hamming_cost` is what a full mismatch
-    of colours costs, `neighbour_cost` what one unit of embedding distance costs. Sparse features are kept by
-    column, each column named by a 64-bit key that means the same in every set of graphs.
-    """
-
-    offsets: NDArray[np.int64]  # (N + 1,)
-    weights: NDArray[Any]  # (V,)
-    degrees: NDArray[Any]  # (V,)
-    features: NDArray[Any]  # (V, d) dense part of the feature vectors
-    square_norms: NDArray[Any]  # (V,) of the sparse part
-    column_offsets: NDArray[np.int64]  # (N + 1,) sparse columns of each graph
-    column_keys: NDArray[np.uint64]  # sorted inside each graph
-    entry_offsets: NDArray[np.int64]  # (columns + 1,)
-    entry_rows: NDArray[np.int64]  # node inside its graph
-    entry_values: NDArray[Any]
-    colours: NDArray[np.uint64]  # (rounds, V), no rounds without a Hamming part
-    embedding: NDArray[Any]  # (V, k) for a Euclidean C_N, else (V, 0)
-    signs: NDArray[np.int8]  # (V, k) for a Hamming C_N, else (V, 0)
-    factor_offsets: NDArray[np.int64]  # (N + 1,)
-    factors: NDArray[Any]  # F of each graph (n, r), F F^T = S, row after row
-    structure_offsets: NDArray[np.int64]  # (N + 1,)
-    structure: NDArray[Any]  # C_P of each graph (n, n), row after row
-    laplacian_offsets: NDArray[np.int64]  # (V + 1,) rows of the sparse L
-    laplacian_columns: NDArray[np.int64]
-    laplacian_values: NDArray[Any]
-    hamming_cost: float
-    neighbour_cost: float
-
-    @property
-    def n_graphs(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def sizes(self) -> NDArray[np.int64]:
-        return np.diff(self.offsets)
 
 
 class PairResults(NamedTuple):
@@ -155,10 +113,8 @@ class PairSolution:
         n, m = self.coupling.shape
         return f"PairSolution(value={self.value:.6g}, {n}x{m} nodes, {self.n_iter} iterations, {state})"
 
-    def _repr_html_(self) -> str:
-        from rwk.report.cards import solution_card
-
-        return solution_card(self)
+    def _repr_html_(self) -> str | None:
+        return card_of("solution", self)
 
 
 def make_solution(

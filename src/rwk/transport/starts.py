@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.transport.cpu.chunks import in_threads, one_blas_thread
+from rwk.runtime.threads import in_threads, one_blas_thread
+from rwk.transport.measures import GraphMeasures
 from rwk.transport.pairs import orient, solve_pair
-from rwk.transport.problem import CostWeights, GraphMeasures, PairResults, PairSolution, ScgOptions
+from rwk.transport.problem import CostWeights, PairResults, PairSolution, ScgOptions
 
 
 def start_costs(sizes: tuple[int, int], start: int, seed: int | None = 0) -> NDArray[np.float64]:

@@ -9,11 +9,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from rwk.graphs import GraphSet, IntArray
+from rwk.graphs import GraphSet
 from rwk.represent.features import both_directions
+from rwk.runtime.arrays import IntArray
 
 
-class Batch(NamedTuple):
+class NodeBatch(NamedTuple):
     """Some graphs, packed; an edge stands in both directions, edges by the node they lead to."""
 
     x: Any  # (V, d) float
@@ -51,7 +52,7 @@ class GraphTensors:
         """Number of graphs."""
         return len(self.node_offsets) - 1
 
-    def batch(self, chosen: IntArray) -> Batch:
+    def batch(self, chosen: IntArray) -> NodeBatch:
         """The chosen graphs, in this order."""
         sizes, n_edges = (o[chosen + 1] - o[chosen] for o in (self.node_offsets, self.edge_offsets))
         starts, edge_starts = np.cumsum(sizes) - sizes, np.cumsum(n_edges) - n_edges
@@ -72,7 +73,7 @@ class GraphTensors:
         members = None
         if self.x.is_cuda:
             members = (torch.arange(len(chosen), device=owner.device)[:, None] == owner).to(self.x.dtype)
-        return Batch(
+        return NodeBatch(
             x=self.x[nodes],
             tails=self.tails[edges] + first,
             heads=self.heads[edges] + first,
@@ -121,24 +122,24 @@ def check_device(name: str) -> None:
         raise ValueError(f"device={name!r} is not there; use 'cpu', or 'cuda' where torch finds a GPU") from None
 
 
-def sum_over_nodes(values: Any, batch: Batch) -> Any:
+def sum_over_nodes(values: Any, batch: NodeBatch) -> Any:
     """Rows of the nodes of each graph added up, shape (graphs, d); on a GPU by a product, always in one order."""
     if batch.members is not None:
         return batch.members @ values
     return values.new_zeros((batch.n_graphs, values.shape[1])).index_add(0, batch.owner, values)
 
 
-def spread_over_nodes(values: Any, batch: Batch) -> Any:
+def spread_over_nodes(values: Any, batch: NodeBatch) -> Any:
     """For every node the row of its graph, shape (V, d)."""
     return values[batch.owner] if batch.members is None else batch.members.mT @ values
 
 
-def sum_over_neighbours(x: Any, batch: Batch) -> Any:
+def sum_over_neighbours(x: Any, batch: NodeBatch) -> Any:
     """For every node the rows of x of its neighbours added up, shape (V, d)."""
     return _NeighbourSum.apply(x, batch)
 
 
-def rows_by_graph(rows: Any, batch: Batch, width: int, order: Any = None) -> Any:
+def rows_by_graph(rows: Any, batch: NodeBatch, width: int, order: Any = None) -> Any:
     """The first `width` rows of each graph's nodes, zeros where it has fewer, shape (graphs, width, d).
 
     `order` lists the nodes, graph by graph, in another order than theirs.
@@ -157,7 +158,7 @@ class _NeighbourSum(torch.autograd.Function):  # type: ignore[misc]
     """A x; an edge stands in both directions, so the gradient is A times the gradient, with no scattered writes."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, batch: Batch) -> Any:
+    def forward(ctx: Any, x: Any, batch: NodeBatch) -> Any:
         ctx.batch = batch
         return _neighbour_sum(x, batch)
 
@@ -179,7 +180,7 @@ class _Arranged(torch.autograd.Function):  # type: ignore[misc]
         return _read(gradients[0], ctx.saved_tensors[0]), None, None
 
 
-def _neighbour_sum(x: Any, batch: Batch) -> Any:
+def _neighbour_sum(x: Any, batch: NodeBatch) -> Any:
     gathered = x.index_select(0, batch.tails)
     if batch.members is not None:
         return torch.segment_reduce(gathered, "sum", lengths=batch.degrees, unsafe=True, initial=0.0)

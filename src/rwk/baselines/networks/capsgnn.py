@@ -10,7 +10,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from rwk.baselines.networks.batches import Batch, rows_by_graph, spread_over_nodes, sum_over_neighbours, sum_over_nodes
+from rwk.baselines.networks.batches import (
+    NodeBatch,
+    rows_by_graph,
+    spread_over_nodes,
+    sum_over_neighbours,
+    sum_over_nodes,
+)
 
 PRESENT, ABSENT, ABSENT_WEIGHT, RECONSTRUCTION_WEIGHT = 0.9, 0.1, 0.5, 0.1
 
@@ -65,7 +71,7 @@ class CapsGNNNetwork(nn.Module):  # type: ignore[misc]
             nn.Linear(n_classes * hidden, hidden * 2), nn.ReLU(), nn.Linear(hidden * 2, width_in)
         )
 
-    def forward(self, batch: Batch) -> Any:
+    def forward(self, batch: NodeBatch) -> Any:
         """Class capsules, shape (graphs, classes, hidden)."""
         nodes = self._node_capsules(batch)  # (V, children, hidden)
         scores = self.attention(nodes.flatten(1))
@@ -80,7 +86,7 @@ class CapsGNNNetwork(nn.Module):  # type: ignore[misc]
         graph = route(padded, self.to_graph, self.rounds)  # (graphs, graph capsules, hidden)
         return route(graph[:, :, None], self.to_class, self.rounds)
 
-    def loss(self, capsules: Any, batch: Batch, classes: Any) -> Any:
+    def loss(self, capsules: Any, batch: NodeBatch, classes: Any) -> Any:
         """Margin loss of the class capsules' lengths, and how well the true one tells what nodes there are."""
         lengths = torch.sqrt((capsules**2).sum(dim=-1) + 1e-9)
         true = nn.functional.one_hot(classes, lengths.shape[1]).to(lengths.dtype)
@@ -96,7 +102,7 @@ class CapsGNNNetwork(nn.Module):  # type: ignore[misc]
         lengths = torch.sqrt((capsules**2).sum(dim=-1) + 1e-9)
         return lengths / lengths.sum(dim=1, keepdim=True)
 
-    def _node_capsules(self, batch: Batch) -> Any:
+    def _node_capsules(self, batch: NodeBatch) -> Any:
         """tanh of D̃^-1/2 (A + I) D̃^-1/2 x W of every layer, cut into channels."""
         root = torch.rsqrt(1.0 + batch.degrees)[:, None]
         x, parts = batch.x, []

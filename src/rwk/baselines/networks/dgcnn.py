@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from rwk.baselines.networks.batches import Batch, rows_by_graph, sum_over_neighbours
+from rwk.baselines.networks.batches import NodeBatch, rows_by_graph, sum_over_neighbours
 from rwk.baselines.networks.softmax import SoftmaxNetwork
 
 
@@ -19,12 +19,12 @@ class DGCNNLayer(nn.Module):  # type: ignore[misc]
         super().__init__()
         self.linear = nn.Linear(width_in, width)
 
-    def forward(self, x: Any, batch: Batch) -> Any:
+    def forward(self, x: Any, batch: NodeBatch) -> Any:
         x = self.linear(x)
         return ((x + sum_over_neighbours(x, batch)) / (1.0 + batch.degrees)[:, None]).tanh()
 
 
-def sort_pool(x: Any, batch: Batch, k: int) -> Any:
+def sort_pool(x: Any, batch: NodeBatch, k: int) -> Any:
     """The k nodes of each graph with the largest last channel, in that order, zeros where there are fewer.
 
     Shape (graphs, k, channels). Nodes equal in the last channel go by the sum of the others.
@@ -49,7 +49,7 @@ class DGCNNNetwork(SoftmaxNetwork):
         dense = 32 * (self.k // 2 - 4)
         self.head = nn.Sequential(nn.Linear(dense, 128), nn.ReLU(), nn.Dropout(dropout), nn.Linear(128, n_classes))
 
-    def forward(self, batch: Batch) -> Any:
+    def forward(self, batch: NodeBatch) -> Any:
         x, parts = batch.x, []
         for convolution in self.convolutions:
             x = convolution(x, batch)

@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import nn
 
-from rwk.baselines.networks.batches import Batch, sum_over_neighbours, sum_over_nodes
+from rwk.baselines.networks.batches import NodeBatch, sum_over_neighbours, sum_over_nodes
 from rwk.baselines.networks.softmax import SoftmaxNetwork
 
 
@@ -17,7 +17,7 @@ class GINLayer(nn.Module):  # type: ignore[misc]
         super().__init__()
         self.mlp = nn.Sequential(nn.Linear(width_in, width), nn.BatchNorm1d(width), nn.ReLU(), nn.Linear(width, width))
 
-    def forward(self, x: Any, batch: Batch) -> Any:
+    def forward(self, x: Any, batch: NodeBatch) -> Any:
         return self.mlp(x + sum_over_neighbours(x, batch))
 
 
@@ -32,7 +32,7 @@ class GINNetwork(SoftmaxNetwork):
         self.readouts = nn.ModuleList(nn.Linear(width, n_classes) for width in widths)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, batch: Batch) -> Any:
+    def forward(self, batch: NodeBatch) -> Any:
         x = batch.x
         scores = self.dropout(self.readouts[0](sum_over_nodes(x, batch)))
         for convolution, norm, readout in zip(self.convolutions, self.norms, self.readouts[1:], strict=True):

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from rwk.baselines.networks.batches import Batch
+from rwk.baselines.networks.batches import NodeBatch
 from rwk.baselines.networks.softmax import SoftmaxNetwork
 
 
@@ -23,7 +23,7 @@ class PatchySanNetwork(SoftmaxNetwork):
         dense = 8 * (n_fields - reach + 1)
         self.head = nn.Sequential(nn.Linear(dense, 128), nn.ReLU(), nn.Dropout(dropout), nn.Linear(128, n_classes))
 
-    def forward(self, batch: Batch) -> Any:
+    def forward(self, batch: NodeBatch) -> Any:
         empty = batch.x.new_zeros((1, batch.x.shape[1]))
         places = torch.cat([batch.x, empty])[batch.fields]  # −1 is the row of zeros; (graphs, fields · k, d)
         read = self.first(places.reshape(batch.n_graphs, -1, self.first.in_features)).relu().transpose(1, 2)

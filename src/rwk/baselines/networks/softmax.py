@@ -6,13 +6,13 @@ from typing import Any
 
 from torch import nn
 
-from rwk.baselines.networks.batches import Batch
+from rwk.baselines.networks.batches import NodeBatch
 
 
 class SoftmaxNetwork(nn.Module):  # type: ignore[misc]
     """A network whose forward pass gives logits, trained by cross-entropy."""
 
-    def loss(self, logits: Any, batch: Batch, classes: Any) -> Any:
+    def loss(self, logits: Any, batch: NodeBatch, classes: Any) -> Any:
         """Mean cross-entropy of a batch."""
         return nn.functional.cross_entropy(logits, classes)
 

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from rwk.baselines.networks.batches import GraphTensors
-from rwk.graphs import FloatArray, IntArray
+from rwk.runtime.arrays import FloatArray, IntArray
 
 GRAPHS_PER_PREDICTION = 256
 

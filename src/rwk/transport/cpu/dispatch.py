@@ -12,15 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.runtime.compiling import call_compiled
+from rwk.runtime.threads import Ticker, in_threads, one_blas_thread
 from rwk.transport.cpu import scalar as cpu
-from rwk.transport.cpu.chunks import Ticker, in_threads, one_blas_thread, plan_chunks
+from rwk.transport.cpu.chunks import plan_chunks
 from rwk.transport.cpu.lanes import body
 from rwk.transport.cpu.simd.vectors import REGISTER_BYTES
+from rwk.transport.measures import GraphMeasures
 from rwk.transport.problem import (
     NO_START,
     TERM_NAMES,
     CostWeights,
-    GraphMeasures,
     PairResults,
     PairSolution,
     ScgOptions,

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.runtime.compiling import compiled, compiled_inside
-from rwk.transport.cpu.chunks import in_threads
+from rwk.runtime.threads import in_threads
 from rwk.transport.cpu.costs import cost_scratch, feature_cost, neighbour_cost, padded
-from rwk.transport.problem import GraphMeasures
+from rwk.transport.measures import GraphMeasures
 
 PAIRS_AT_ONCE = 256
 

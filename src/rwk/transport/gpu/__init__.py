@@ -27,12 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.runtime.device import is_out_of_memory, kernels_usable, no_room, open_device
-from rwk.transport.cpu.chunks import Ticker
+from rwk.runtime.threads import Ticker
 from rwk.transport.gpu.batched import BatchResults, load_batch, solve_batch, solve_places
 from rwk.transport.gpu.batched_costs import linear_cost
 from rwk.transport.gpu.device_measures import Store, make_store
 from rwk.transport.gpu.plan import LARGEST_BATCH, Group, Job, batched_pair_bytes, fused_shape, group_pairs, run_chunks
-from rwk.transport.problem import CostWeights, GraphMeasures, PairResults, PairSolution, ScgOptions, make_solution
+from rwk.transport.measures import GraphMeasures
+from rwk.transport.problem import CostWeights, PairResults, PairSolution, ScgOptions, make_solution
 
 SMALL_REMAINDER: Final = 0.05  # of the Gromov-Wasserstein term's constant part
 UNEVEN_WEIGHTS: Final = 1e3  # largest node weight of a graph by its least

@@ -25,7 +25,7 @@ LARGEST_STEP_WITH_KL: Final = 0.99
 LEAST_MASS: Final = {4: 1e-37, 8: 1e-300}  # inside the logarithm, by bytes of a number
 
 
-class Batch(NamedTuple):
+class PairBatch(NamedTuple):
     """What stays the same through the solve."""
 
     mu: Any  # (B, N)
@@ -44,8 +44,8 @@ class Batch(NamedTuple):
     images_mu: Any  # C w, L w and S w (B, 3, N)
     images_nu: Any
 
-    def take(self, chosen: Any) -> Batch:
-        return Batch(*(None if part is None else part[chosen] for part in self))
+    def take(self, chosen: Any) -> PairBatch:
+        return PairBatch(*(None if part is None else part[chosen] for part in self))
 
 
 class BatchResults(NamedTuple):
@@ -62,7 +62,7 @@ class BatchResults(NamedTuple):
 
 def load_batch(
     store: Store, source: Stack, target: Stack, a: Any, b: Any, weights: CostWeights, costs: tuple[Any, Any | None]
-) -> Batch:
+) -> PairBatch:
     """Step 1, given M and, where terms are asked for, C_N."""
     mu, nu = source.weights[a], target.weights[b]
     valid = (mu > 0)[:, :, None] & (nu > 0)[:, None, :]
@@ -76,7 +76,7 @@ def load_batch(
     if kl != 0.0:
         log_prior = log_degree_prior(source, target, a, b, valid)
         fixed = fixed + kl * (1.0 - log_prior)
-    return Batch(
+    return PairBatch(
         mu=mu, nu=nu, linear=linear, neighbour=neighbour, log_prior=log_prior,
         fixed=fixed.masked_fill(~valid, FAR[fixed.element_size()]),
         constant=weights.beta_global * (source.moments[a] + target.moments[b]),
@@ -87,17 +87,17 @@ def load_batch(
     )  # fmt: skip
 
 
-def source_image(batch: Batch, x: Any) -> Any:
+def source_image(batch: PairBatch, x: Any) -> Any:
     """L_mu X S_nu."""
     return batch.laplacian_mu.bmm(x.bmm(batch.factor_nu)).bmm(batch.factor_nu.transpose(1, 2))
 
 
-def target_image(batch: Batch, x: Any) -> Any:
+def target_image(batch: PairBatch, x: Any) -> Any:
     """S_mu X L_nu."""
     return batch.factor_mu.bmm(batch.laplacian_nu.bmm(x.transpose(1, 2).bmm(batch.factor_mu)).transpose(1, 2))
 
 
-def start_image(batch: Batch, weights: CostWeights, start: Any) -> Any:
+def start_image(batch: PairBatch, weights: CostWeights, start: Any) -> Any:
     """Step 2: Q(mu nu^T) (B, N, M), which is a sum of outer products."""
     (carried_mu, rough_mu, smooth_mu), (carried_nu, rough_nu, smooth_nu) = (
         images.unbind(dim=1) for images in (batch.images_mu, batch.images_nu)
@@ -113,7 +113,7 @@ def start_image(batch: Batch, weights: CostWeights, start: Any) -> Any:
     return out
 
 
-def quadratic_map(batch: Batch, weights: CostWeights, x: Any) -> Any:
+def quadratic_map(batch: PairBatch, weights: CostWeights, x: Any) -> Any:
     """Step 6: Q(X), (B, N, M)."""
     out = (0.5 * weights.beta_local * weights.ridge) * x
     if weights.beta_global != 0.0:
@@ -136,7 +136,7 @@ def logarithms(gamma: Any) -> Any:
     return gamma.clamp_min(LEAST_MASS[gamma.element_size()]).log_()
 
 
-class Point(NamedTuple):
+class BatchPoint(NamedTuple):
     """Where a batch is, with what the line search asks for."""
 
     gamma: Any  # (B, N, M)
@@ -144,17 +144,17 @@ class Point(NamedTuple):
     entropy: Any  # (B,) <gamma, log gamma>, or 0
 
     @classmethod
-    def at(cls, gamma: Any, kl: float) -> Point:
+    def at(cls, gamma: Any, kl: float) -> BatchPoint:
         logs = logarithms(gamma) if kl != 0.0 else gamma
         return cls(gamma, logs, inner(gamma, logs) if kl != 0.0 else gamma.new_zeros(()))
 
-    def take(self, chosen: Any) -> Point:
-        return Point(*(part[chosen] if part.dim() else part for part in self))
+    def take(self, chosen: Any) -> BatchPoint:
+        return BatchPoint(*(part[chosen] if part.dim() else part for part in self))
 
 
 def line_search(
-    weights: CostWeights, point: Point, delta: Any, slope: Any, curvature: Any, active: Any
-) -> tuple[Any, Any, Point]:
+    weights: CostWeights, point: BatchPoint, delta: Any, slope: Any, curvature: Any, active: Any
+) -> tuple[Any, Any, BatchPoint]:
     """Step 7: steps, changes of H and the accepted points.
 
     H(gamma + alpha Delta) - H(gamma) = alpha <g - kl log gamma, Delta> + alpha^2 <Q(Delta), Delta>
@@ -169,7 +169,9 @@ def line_search(
     alpha = torch.where(curvature > 0, newton, largest) * active
     smooth_slope = slope - kl * inner(delta, point.logs) if kl != 0.0 else slope
     for halving in range(HALVINGS + 2):
-        trial = Point.at(torch.addcmul(point.gamma, alpha.to(delta.dtype)[:, None, None], delta).clamp_min_(0.0), kl)
+        trial = BatchPoint.at(
+            torch.addcmul(point.gamma, alpha.to(delta.dtype)[:, None, None], delta).clamp_min_(0.0), kl
+        )
         change = alpha * smooth_slope + alpha * alpha * curvature + kl * (trial.entropy - point.entropy)
         pending = (change > ARMIJO * alpha * slope) & (alpha > 0)
         if not bool(pending.any()):
@@ -178,7 +180,7 @@ def line_search(
     return alpha, change, trial
 
 
-def terms_at(batch: Batch, weights: CostWeights, gamma: Any) -> Any:
+def terms_at(batch: PairBatch, weights: CostWeights, gamma: Any) -> Any:
     """Step 9: the seven terms of H (B, 7), recomputed from gamma; without C_N, its term is in the first."""
     import torch
 
@@ -201,7 +203,7 @@ def terms_at(batch: Batch, weights: CostWeights, gamma: Any) -> Any:
     return terms
 
 
-def value_at(batch: Batch, weights: CostWeights, point: Point, image: Any) -> Any:
+def value_at(batch: PairBatch, weights: CostWeights, point: BatchPoint, image: Any) -> Any:
     """Step 9 without products: H (B,) where Q(gamma) is known."""
     kl = weights.beta_global * weights.degree_weight
     value = inner(point.gamma, batch.linear) + inner(point.gamma, image) + batch.constant
@@ -209,7 +211,7 @@ def value_at(batch: Batch, weights: CostWeights, point: Point, image: Any) -> An
 
 
 def solve_batch(
-    batch: Batch, weights: CostWeights, options: ScgOptions, *, couplings: bool = False, trace: bool = False
+    batch: PairBatch, weights: CostWeights, options: ScgOptions, *, couplings: bool = False, trace: bool = False
 ) -> BatchResults:
     """The whole of Algorithm 1 for every pair of a batch whose step 1 is done.
 
@@ -219,7 +221,7 @@ def solve_batch(
 
     kl = weights.beta_global * weights.degree_weight
     whole, count, device = batch, len(batch.mu), batch.mu.device
-    point = Point.at(batch.mu[:, :, None] * batch.nu[:, None, :], kl)  # 2
+    point = BatchPoint.at(batch.mu[:, :, None] * batch.nu[:, None, :], kl)  # 2
     image = start_image(batch, weights, point.gamma)
     objective = terms_at(batch, weights, point.gamma).sum(dim=1) if trace else None
     results = BatchResults(

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.transport.problem import GraphMeasures
+from rwk.transport.measures import GraphMeasures
 
 LADDER: Final = (16, 32, 64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024)
 GROWTH_STEP: Final = 512  # widths beyond the ladder

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rwk.convert.build import Names, Notes, build_graph, coded, float_rows, is_number, is_vector
-from rwk.graphs import Graph, GraphError, IntArray
+from rwk.graphs import Graph, GraphError
+from rwk.runtime.arrays import IntArray
 
 NODE_LABELS = ("label", "node_label", "labels", "element", "symbol", "atom", "atomic_num", "type")
 NODE_ATTRIBUTES = ("attributes", "attribute", "attr", "features", "feat", "x")

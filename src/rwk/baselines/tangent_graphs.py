@@ -1,0 +1,19 @@
+"""What the graph neural tangent kernel knows of each graph, on the processor and on a GPU."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rwk.runtime.arrays import FloatArray, IntArray
+
+
+class TangentGraphs(NamedTuple):
+    """Labels, closed neighbourhoods and, per block, sqrt(Σ(v, v)) of all nodes."""
+
+    labels: IntArray
+    offsets: IntArray
+    first: IntArray  # neighbours of node v: neighbours[first[v]:first[v + 1]], numbered inside the graph
+    neighbours: IntArray
+    scale: FloatArray  # c_u
+    roots: FloatArray  # (blocks, V)
+    own: FloatArray  # (blocks + 1, graphs): the kernel of each graph with itself, after 0..blocks blocks

@@ -1,0 +1,171 @@
+"""All the solver knows of many graphs, and everything that is done to it: cut, join, precision, digest, bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rwk.runtime.arrays import IntArray
+
+_NODE_FIELDS: Final = ("weights", "degrees", "features", "square_norms", "embedding", "signs")
+_NUMBERS: Final = ("hamming_cost", "neighbour_cost")
+
+
+class GraphMeasures(NamedTuple):
+    """All the solver knows of many graphs, packed; graph i owns nodes `offsets[i]:offsets[i + 1]`.
+
+    Every scale is folded in: features and structure are divided by theirs, `hamming_cost` is what a full mismatch
+    of colours costs, `neighbour_cost` what one unit of embedding distance costs. Sparse features are kept by
+    column, each column named by a 64-bit key that means the same in every set of graphs.
+    """
+
+    offsets: NDArray[np.int64]  # (N + 1,)
+    weights: NDArray[Any]  # (V,)
+    degrees: NDArray[Any]  # (V,)
+    features: NDArray[Any]  # (V, d) dense part of the feature vectors
+    square_norms: NDArray[Any]  # (V,) of the sparse part
+    column_offsets: NDArray[np.int64]  # (N + 1,) sparse columns of each graph
+    column_keys: NDArray[np.uint64]  # sorted inside each graph
+    entry_offsets: NDArray[np.int64]  # (columns + 1,)
+    entry_rows: NDArray[np.int64]  # node inside its graph
+    entry_values: NDArray[Any]
+    colours: NDArray[np.uint64]  # (rounds, V), no rounds without a Hamming part
+    embedding: NDArray[Any]  # (V, k) for a Euclidean C_N, else (V, 0)
+    signs: NDArray[np.int8]  # (V, k) for a Hamming C_N, else (V, 0)
+    factor_offsets: NDArray[np.int64]  # (N + 1,)
+    factors: NDArray[Any]  # F of each graph (n, r), F F^T = S, row after row
+    structure_offsets: NDArray[np.int64]  # (N + 1,)
+    structure: NDArray[Any]  # C_P of each graph (n, n), row after row
+    laplacian_offsets: NDArray[np.int64]  # (V + 1,) rows of the sparse L
+    laplacian_columns: NDArray[np.int64]
+    laplacian_values: NDArray[Any]
+    hamming_cost: float
+    neighbour_cost: float
+
+    @property
+    def n_graphs(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        return np.diff(self.offsets)
+
+
+def cut(measures: GraphMeasures, chosen: IntArray) -> GraphMeasures:
+    """Measures of the chosen graphs alone, in this order."""
+    nodes, offsets = _runs(measures.offsets, chosen)
+    columns, column_offsets = _runs(measures.column_offsets, chosen)
+    entries, entry_offsets = _runs(measures.entry_offsets, columns)
+    laplacian, laplacian_offsets = _runs(measures.laplacian_offsets, nodes)
+    factors, factor_offsets = _runs(measures.factor_offsets, chosen)
+    structure, structure_offsets = _runs(measures.structure_offsets, chosen)
+    return measures._replace(
+        **{name: getattr(measures, name)[nodes] for name in _NODE_FIELDS},
+        offsets=offsets,
+        colours=np.ascontiguousarray(measures.colours[:, nodes]),
+        column_offsets=column_offsets,
+        column_keys=measures.column_keys[columns],
+        entry_offsets=entry_offsets,
+        entry_rows=measures.entry_rows[entries],
+        entry_values=measures.entry_values[entries],
+        laplacian_offsets=laplacian_offsets,
+        laplacian_columns=measures.laplacian_columns[laplacian],
+        laplacian_values=measures.laplacian_values[laplacian],
+        factor_offsets=factor_offsets,
+        factors=measures.factors[factors],
+        structure_offsets=structure_offsets,
+        structure=measures.structure[structure],
+    )
+
+
+def to_bytes(measures: GraphMeasures) -> bytes:
+    """Measures as an npz file, whose members carry checksums."""
+    stream = io.BytesIO()
+    np.savez(stream, **measures._asdict())
+    return stream.getvalue()
+
+
+def from_bytes(content: bytes) -> GraphMeasures | None:
+    """Measures from an npz file; None where it is damaged."""
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+            fields: dict[str, Any] = {name: stored[name] for name in GraphMeasures._fields}
+    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile):
+        return None
+    fields |= {name: float(fields[name]) for name in _NUMBERS}
+    return GraphMeasures(**fields)
+
+
+def alike(first: GraphMeasures, second: GraphMeasures) -> bool:
+    """Whether two measures are the same up to the rounding of another machine."""
+    for name in GraphMeasures._fields:
+        a, b = np.asarray(getattr(first, name)), np.asarray(getattr(second, name))
+        if a.shape != b.shape or not np.allclose(a, b, rtol=1e-6, atol=1e-9):
+            return False
+    return True
+
+
+def _runs(offsets: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:
+    """Packed rows of the chosen runs in their order, and the offsets of these runs among themselves."""
+    lengths = np.diff(offsets)[chosen]
+    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    rows = np.repeat(offsets[:-1][chosen] - ends[:-1], lengths) + np.arange(ends[-1])
+    return rows.astype(np.int64), ends
+
+
+def measure_digests(measures: GraphMeasures) -> list[bytes]:
+    """16 bytes that stand for all the solver knows of a graph; hex, so that no byte is 0."""
+    return [_digest(measures, i) for i in range(measures.n_graphs)]
+
+
+def _digest(measures: GraphMeasures, i: int) -> bytes:
+    nodes = slice(measures.offsets[i], measures.offsets[i + 1])
+    columns = slice(measures.column_offsets[i], measures.column_offsets[i + 1])
+    entries = slice(measures.entry_offsets[columns.start], measures.entry_offsets[columns.stop])
+    rows = slice(measures.laplacian_offsets[nodes.start], measures.laplacian_offsets[nodes.stop])
+    code = hashlib.blake2b(digest_size=8)
+    for part in (
+        measures.weights[nodes],
+        measures.degrees[nodes],
+        measures.features[nodes],
+        measures.column_keys[columns],
+        measures.entry_rows[entries],
+        measures.entry_values[entries],
+        np.ascontiguousarray(measures.colours[:, nodes]),
+        measures.embedding[nodes],
+        measures.signs[nodes],
+        measures.factors[measures.factor_offsets[i] : measures.factor_offsets[i + 1]],
+        measures.structure[measures.structure_offsets[i] : measures.structure_offsets[i + 1]],
+        measures.laplacian_columns[rows],
+        measures.laplacian_values[rows],
+    ):
+        code.update(np.ascontiguousarray(part).tobytes())
+    return code.hexdigest().encode()
+
+
+def in_precision(measures: GraphMeasures, precision: str) -> GraphMeasures:
+    """Measures whose matrices are in the precision of the solve; costs stay float64."""
+    real = np.dtype(precision)
+    return measures._replace(
+        factors=measures.factors.astype(real, copy=False),
+        structure=measures.structure.astype(real, copy=False),
+        laplacian_values=measures.laplacian_values.astype(real, copy=False),
+    )
+
+
+def joined(first: GraphMeasures, second: GraphMeasures) -> GraphMeasures:
+    """One set of measures after the other; both must come from one representation."""
+    offset_fields = {name for name in GraphMeasures._fields if name.endswith("offsets")}
+    parts: dict[str, Any] = {}
+    for name in GraphMeasures._fields:
+        a, b = getattr(first, name), getattr(second, name)
+        if name in offset_fields:
+            parts[name] = np.concatenate([a, b[1:] + a[-1]])
+        elif isinstance(a, np.ndarray):
+            parts[name] = np.concatenate([a, b], axis=1 if name == "colours" else 0)
+    return first._replace(**parts)
