@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rwk.cli.reproduce_command import draw
 from rwk.datasets.forms import load_forms
 from rwk.experiment import paper, read_records
 from rwk.experiment.folds import stored_folds
@@ -347,7 +348,8 @@ def test_the_page_compares_and_ranks(tmp_path: Path) -> None:
     drawn, names = [], ["ranks-discrete.svg", "ranks-all.svg", "runtime.svg"]
     for _ in range(2):
         said: list[str] = []
-        reproduce("tables", options, say=said.append)
+        reproduce("tables", options)
+        draw(options.folder, options.page.parent, said.append)
         assert [Path(line.removesuffix(" drawn")).name for line in said] == names
         places = sorted((options.page.parent / "images").iterdir())
         drawn.append([place.read_bytes() for place in places])

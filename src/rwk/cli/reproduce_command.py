@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -60,6 +61,19 @@ def reproduce(
 
     table = run(what, options, datasets=listed(datasets), methods=listed(methods), say=say, bar=progress_bar)
     console.print(table, highlight=False, soft_wrap=True, markup=False)
+    if what == "tables":
+        draw(options.folder, options.page.parent, say)
+
+
+def draw(folder: Path, place: Path, say: Callable[[str], None]) -> None:
+    """The pictures that the page of results shows, beside it; a sentence where matplotlib is missing."""
+    try:
+        from rwk.report.result_pictures import draw_results
+
+        for picture in draw_results(folder, place):
+            say(f"{picture} drawn")
+    except ImportError as reason:
+        say(f"the pictures are not drawn: {reason}")
 
 
 def variant_of(method: str) -> dict[str, Any] | None:

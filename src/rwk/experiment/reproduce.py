@@ -101,7 +101,6 @@ def reproduce(
     if what == "tables":
         page = results_page(options.folder)
         write_whole(options.page, lambda beside: beside.write_text(page, encoding="utf-8"))
-        draw(options, say)
         return f"{options.page} written from the records in {options.folder}"
     sets, usual, repeats = TABLES[what]
     fewer = options.repeats is None
@@ -211,17 +210,6 @@ def _time(forms: Mapping[str, GraphSet], method: str, options: Options, say: Cal
         return
     append_runtime(options.folder / RUNTIMES, runtime)
     say(" ".join(runtime.row))
-
-
-def draw(options: Options, say: Callable[[str], None] = print) -> None:
-    """The pictures that the page of results shows, beside it."""
-    try:
-        from rwk.report.result_pictures import draw_results
-
-        for place in draw_results(options.folder, options.page.parent):
-            say(f"{place} drawn")
-    except ImportError as reason:
-        say(f"the pictures are not drawn: {reason}")
 
 
 def _folds(graphs: GraphSet, options: Options) -> Folds:
