@@ -16,8 +16,9 @@ from rwk.cli.bench_command import bench
 from rwk.cli.gram_command import gram, query
 from rwk.cli.options import with_parameters
 from rwk.cli.reproduce_command import classify_baselines, reproduce, variant_of
-from rwk.cli.screen import Data, console, errors, figures_of, load_graphs, progress_bar, say_cost
+from rwk.cli.screen import Data, console, errors, figures_of, load_graphs, say_cost
 from rwk.parameters import Parameters
+from rwk.runtime.progress import progress_bar
 
 app = typer.Typer(
     help="Regularized Wasserstein graph kernels: how alike two graphs are, and which node goes to which.",

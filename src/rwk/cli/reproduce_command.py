@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from rwk.cli.screen import console, errors, progress_bar
+from rwk.cli.screen import console, errors
 from rwk.parameters import Parameters
+from rwk.runtime.progress import progress_bar
 
 
 def reproduce(

@@ -1,9 +1,8 @@
-"""What the commands show: tables, progress with an estimate of the time left, and what a run will cost."""
+"""What the commands share: the consoles, the tables, the loader of graphs, and what a run will cost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +13,6 @@ from rich.table import Table
 if TYPE_CHECKING:
     from rwk.graphs import GraphSet
     from rwk.parameters import Parameters
-    from rwk.runtime.threads import Ticker
     from rwk.transport.measures import GraphMeasures
 
 
@@ -38,40 +36,6 @@ Data = Annotated[
 
 console = Console()
 errors = Console(stderr=True, highlight=False)
-
-
-@contextmanager
-def progress_bar(title: str, total: int, unit: str = "pairs") -> Iterator[Ticker]:
-    """A bar with rate and time left; yields the function that moves it."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        ProgressColumn,
-        Task,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-    from rich.text import Text
-
-    class Rate(ProgressColumn):
-        def render(self, task: Task) -> Text:
-            speed = task.finished_speed or task.speed
-            return Text(f"{speed:,.0f} {unit}/s" if speed else "", style="cyan")
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        Rate(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=errors) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda done: bar.advance(task, done)
 
 
 def figures_of(title: str, figures: Mapping[str, str]) -> Table:
