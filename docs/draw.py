@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import rwk
-from rwk.datasets.planted import planted_motif
+from rwk.datasets.synthetic import planted_motif
 from rwk.learn.explain import explain
 from rwk.report import plot_alignment, plot_explanation, plot_kernel, plot_map
 

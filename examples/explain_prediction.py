@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 from rwk import IndefiniteSVC, RWKernel
-from rwk.datasets.planted import MOTIF_SIZE, planted_motif
+from rwk.datasets.synthetic import MOTIF_SIZE, planted_motif
 from rwk.learn.explain import explain
 
 graphs, motifs = planted_motif(31)

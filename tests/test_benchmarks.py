@@ -93,7 +93,7 @@ def test_the_stored_scaling_is_what_its_rates_give() -> None:
 
 
 def test_float32_agrees_on_every_pair() -> None:
-    from rwk.bench.precision import agreement
+    from rwk.bench.float32_errors import agreement
 
     found = agreement("MUTAG")
     assert found["pairs"] == 188 * 189 // 2

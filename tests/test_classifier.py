@@ -14,7 +14,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from rwk import RWKClassifier, RWKernel
-from rwk.datasets.planted import planted_motif
+from rwk.datasets.synthetic import planted_motif
 from rwk.learn.search import SUM
 from rwk.learn.svc import IndefiniteSVC
 

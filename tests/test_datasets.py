@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 from rwk import Graph, GraphError, GraphSet, load_dataset
-from rwk.datasets import bonds_only, catalogue, dataset_statistics, distance_graph, list_datasets, load, tu
-from rwk.datasets.cache import content_checksum
+from rwk.datasets import bonds_only, catalogue, dataset_statistics, distance_graph, list_datasets, load
+from rwk.datasets import tu_reader as tu
+from rwk.datasets.parsed_cache import content_checksum
 
 DATA = Path(os.environ.get("RWK_DATA") or Path(__file__).parents[2] / "shared" / "datasets")
 
@@ -372,7 +373,7 @@ def test_a_zip_that_points_outside(member: str, tmp_path: Path) -> None:
 
 
 def test_a_zip_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rwk.datasets.source.MAX_BYTES", 50)
+    monkeypatch.setattr("rwk.datasets.tu_files.MAX_BYTES", 50)
     with pytest.raises(GraphError, match=r"it would unpack to .* is refused"):
         load_dataset(zipped(folder(tmp_path)))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rwk import IndefiniteSVC, RWKernel, load_dataset
-from rwk.datasets.planted import MOTIF_SIZE, planted_motif
+from rwk.datasets.synthetic import MOTIF_SIZE, planted_motif
 from rwk.learn.explain import explain
 from rwk.report import plot_explanation, plot_importances
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import rwk
-from rwk.datasets.planted import planted_motif
+from rwk.datasets.synthetic import planted_motif
 from rwk.experiment import Grid, make_folds
 from rwk.experiment.runs import classify
 from rwk.parameters import Parameters
@@ -30,7 +30,7 @@ from rwk.report import (
     plot_spectrum,
     plot_terms,
 )
-from rwk.report.content import ReportError, read_run
+from rwk.report.blocks import ReportError, read_run
 from rwk.report.layout import layout, matched_layout, molecule_layout
 from rwk.report.writing import explain_graph, write_report
 from score_records import repeat_of, score_of

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.convert import as_graphs
-from rwk.convert.coding import in_codes_of
+from rwk.convert.label_coding import in_codes_of
 from rwk.gram.matrix import cross_discrepancy, symmetric_discrepancy
 from rwk.graphs import GraphSet
 from rwk.parameters import Parameters, check_starts

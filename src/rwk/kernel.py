@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rwk.convert import as_graphs
-from rwk.convert.coding import in_codes_of
+from rwk.convert.label_coding import in_codes_of
 from rwk.discrepancy import Matrix, aligned, joined_graphs, single_graph
 from rwk.gram.matrix import cross_discrepancy, self_discrepancy, symmetric_discrepancy
 from rwk.graphs import GraphError, GraphSet

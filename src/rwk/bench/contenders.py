@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.bench.plain import Node, plain_costs, plain_scg
+from rwk.bench.numpy_solver import Node, plain_costs, plain_scg
 from rwk.transport.cpu.loading import load_pair
 from rwk.transport.measures import GraphMeasures
 from rwk.transport.problem import CostWeights, ScgOptions

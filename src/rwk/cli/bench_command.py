@@ -113,7 +113,7 @@ def _scaling() -> dict[str, Any]:
 
 
 def _whole(save: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-    from rwk.bench.whole import large_pair, nci1, representation
+    from rwk.bench.dataset_times import large_pair, nci1, representation
 
     found: dict[str, Any] = {"representation": {}}
 
@@ -132,7 +132,7 @@ def _whole(save: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
 
 
 def _precision() -> dict[str, Any]:
-    from rwk.bench.precision import DATASETS, agreement
+    from rwk.bench.float32_errors import DATASETS, agreement
 
     rows = []
     for name in DATASETS:

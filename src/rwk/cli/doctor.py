@@ -88,7 +88,7 @@ def _data() -> Finding:
 
 
 def _caches() -> list[Finding]:
-    from rwk.datasets.cache import cache_folder
+    from rwk.datasets.parsed_cache import cache_folder
 
     compiled = os.environ.get("NUMBA_CACHE_DIR", "beside the package, in __pycache__")
     return [_folder("cache of datasets", cache_folder()), Finding("compiled code", compiled)]

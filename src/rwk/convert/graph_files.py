@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rwk.convert.attributed import from_networks
 from rwk.convert.build import Names, Notes
+from rwk.convert.networkx_igraph import from_networks
 from rwk.graphs import Graph, GraphError
 
 GRAPH_FILES = (".graphml", ".gml", ".gexf")

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.convert.adjacency import from_arrays, is_matrix
-from rwk.convert.attributed import from_networks
 from rwk.convert.build import Names, Notes
 from rwk.convert.grakel import from_grakel, is_grakel
 from rwk.convert.graph_files import GRAPH_FILES, from_files
 from rwk.convert.molecules import from_molecules, from_smiles
+from rwk.convert.networkx_igraph import from_networks
 from rwk.convert.pyg import from_pyg, pyg_targets, unpacked
 from rwk.graphs import Graph, GraphError, GraphSet
 from rwk.graphs.checks import check_graphs

@@ -10,9 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from rwk.datasets import catalogue
-from rwk.datasets.cache import cache_folder, content_checksum, read_cached, write_cached
-from rwk.datasets.source import find_source, tu_place
-from rwk.datasets.tu import read_tu
+from rwk.datasets.parsed_cache import cache_folder, content_checksum, read_cached, write_cached
+from rwk.datasets.tu_files import find_source, tu_place
+from rwk.datasets.tu_reader import read_tu
 from rwk.graphs import GraphError, GraphSet
 
 

@@ -66,7 +66,7 @@ class Neighbour:
 class Explorer:
     """A set of graphs to look at. Graphs have keys: their number as text, or `u:` and a token for an upload.
 
-    >>> from rwk.datasets.planted import planted_motif
+    >>> from rwk.datasets.synthetic import planted_motif
     >>> explorer = Explorer(planted_motif(8)[0])
     >>> explorer.solve("0", "1").solution.coupling.shape == (explorer.graph("0").n_nodes, explorer.graph("1").n_nodes)
     True

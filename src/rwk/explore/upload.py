@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 from xml.parsers import expat
 
-from rwk.convert.coding import in_codes_of
+from rwk.convert.label_coding import in_codes_of
 from rwk.graphs import Graph, GraphError, GraphSet
 
 MAX_BYTES = 1_000_000

@@ -41,7 +41,7 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     `kernels_` (the fitted `RWKernel` of each setting in use), `svc_` (the machine), `negative_share_` and
     `eigenvalues_` of the chosen kernel, `classes_`, `n_graphs_`.
 
-    >>> from rwk.datasets.planted import planted_motif
+    >>> from rwk.datasets.synthetic import planted_motif
     >>> graphs, _ = planted_motif(24)
     >>> classifier = RWKClassifier(grid="quick").fit(graphs[:16], graphs.targets[:16])
     >>> classifier.predict(graphs[16:]).shape, classifier.choice_.setting

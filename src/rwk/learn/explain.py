@@ -85,7 +85,7 @@ def explain(
     with G.
 
     >>> from rwk import IndefiniteSVC, RWKernel
-    >>> from rwk.datasets.planted import planted_motif
+    >>> from rwk.datasets.synthetic import planted_motif
     >>> graphs, motifs = planted_motif(12)
     >>> kernel = RWKernel(debias=True)
     >>> classifier = IndefiniteSVC(C=100.0).fit(kernel.fit_transform(graphs[:11]), graphs.targets[:11])

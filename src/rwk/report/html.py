@@ -9,7 +9,7 @@ from html import escape
 from importlib.resources import files
 from itertools import groupby
 
-from rwk.report.content import Facts, Picture, Section, Table, Text
+from rwk.report.blocks import Facts, Picture, Section, Table, Text
 
 _PAGE = """<!doctype html>
 <html lang="en">

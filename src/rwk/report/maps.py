@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rwk.report.kernels import square_matrix
+from rwk.report.heatmap import square_matrix
 from rwk.report.layout import LARGE, stress_layout
 from rwk.report.palette import INK, LINK, MUTED, WARN, class_colours, headline, new_axes, quiet
 from rwk.runtime.arrays import FloatArray

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from rwk.report.content import Facts, Picture, Section, Table, Text
+from rwk.report.blocks import Facts, Picture, Section, Table, Text
 
 
 def markdown_page(

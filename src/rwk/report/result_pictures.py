@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rwk.experiment.page import PICTURES, ranks_by_kind
 from rwk.experiment.runtimes import RUNTIMES, read_runtimes
-from rwk.report.curves import plot_runtime
+from rwk.report.charts import plot_runtime
 from rwk.report.ranks import plot_ranks
 from rwk.runtime.files import write_whole
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rwk.report.content import ReportError, RunData, read_run
+from rwk.report.blocks import ReportError, RunData, read_run
 
 if TYPE_CHECKING:
     from rwk.graphs import GraphSet
@@ -62,7 +62,7 @@ def explain_graph(
     from rwk.kernel import RWKernel
     from rwk.learn.explain import explain
     from rwk.learn.svc import IndefiniteSVC
-    from rwk.report.explained import plot_explanation
+    from rwk.report.explanations import plot_explanation
     from rwk.report.palette import check_picture
     from rwk.runtime.files import write_whole
 

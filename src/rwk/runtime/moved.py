@@ -20,6 +20,7 @@ MOVED: Final[Mapping[str, str]] = {
     "rwk.cards": "rwk.report.cards",
     "rwk.checks": "rwk.graphs.checks",
     "rwk.classifier": "rwk.learn.classifier",
+    "rwk.datasets.planted": "rwk.datasets.synthetic",
     "rwk.datasets.statistics": "rwk.datasets.summary",
     "rwk.doctor": "rwk.cli.doctor",
     "rwk.experiment.grids": "rwk.learn.grids",
@@ -31,6 +32,9 @@ MOVED: Final[Mapping[str, str]] = {
     "rwk.landmarks": "rwk.retrieval.landmarks",
     "rwk.neighbours": "rwk.retrieval.neighbours",
     "rwk.report.commands": "rwk.report.writing",
+    "rwk.report.curves": "rwk.report.charts",
+    "rwk.report.explained": "rwk.report.explanations",
+    "rwk.report.kernels": "rwk.report.heatmap",
     "rwk.svm": "rwk.learn.svc",
 }
 

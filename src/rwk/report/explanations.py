@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def plot_importances(explanation: Explanation, *, marked: Sequence[int] = (), ax: Any = None) -> Any:
     """Draw the explained graph, its nodes coloured by how much they spoke for the predicted class.
 
-    >>> from rwk.report.explained import example
+    >>> from rwk.report.explanations import example
     >>> plot_importances(example()).get_title(loc="left")
     'Predicted 1, not 0\\n'
     """
@@ -35,7 +35,7 @@ def plot_importances(explanation: Explanation, *, marked: Sequence[int] = (), ax
 def plot_pulls(explanation: Explanation, *, ax: Any = None) -> Any:
     """Draw how strongly each support graph pulls, and which way.
 
-    >>> from rwk.report.explained import example
+    >>> from rwk.report.explanations import example
     >>> plot_pulls(example()).get_xlabel()
     'pull towards class 1'
     """
@@ -62,7 +62,7 @@ def plot_explanation(
 
     `axes` are two columns of Axes, one row and `n_alignments` more. Returns them as one flat array.
 
-    >>> from rwk.report.explained import example
+    >>> from rwk.report.explanations import example
     >>> len(plot_explanation(example(), n_alignments=1))
     4
     """
@@ -96,7 +96,7 @@ def plot_explanation(
 def example() -> Explanation:
     """A small explanation to look at: a planted motif, explained by ten graphs."""
     from rwk import IndefiniteSVC, RWKernel
-    from rwk.datasets.planted import planted_motif
+    from rwk.datasets.synthetic import planted_motif
     from rwk.learn.explain import explain
 
     graphs, _ = planted_motif(12)

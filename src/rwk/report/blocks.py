@@ -81,7 +81,7 @@ def read_run(path: str | Path) -> RunData:
 
     >>> read_run("no-such-run")
     Traceback (most recent call last):
-    rwk.report.content.ReportError: no-such-run is neither the folder of a run nor a matrix; give one of the two
+    rwk.report.blocks.ReportError: no-such-run is neither the folder of a run nor a matrix; give one of the two
     """
     path = Path(path)
     if path.is_file() and path.suffix == ".npz":

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.datasets.source import Source
+from rwk.datasets.tu_files import Source
 from rwk.graphs import EDGE_FIELDS, NODE_FIELDS, GraphSet
 
 _FORMAT = 1  # raise it when the parsed form changes

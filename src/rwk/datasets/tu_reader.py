@@ -9,7 +9,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.datasets.source import Source
+from rwk.datasets.tu_files import Source
 from rwk.graphs import GraphError, GraphSet
 from rwk.graphs.canonical import CanonicalEdges, canonical_edges, label_codes
 from rwk.graphs.checks import check_graphs
