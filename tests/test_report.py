@@ -30,8 +30,8 @@ from rwk.report import (
     plot_spectrum,
     plot_terms,
 )
-from rwk.report.blocks import ReportError, read_run
 from rwk.report.layout import layout, matched_layout, molecule_layout
+from rwk.report.run_data import ReportError, read_run
 from rwk.report.writing import explain_graph, write_report
 from score_records import repeat_of, score_of
 

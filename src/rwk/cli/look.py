@@ -69,7 +69,7 @@ def explore(
 ) -> None:
     """Open a page on this machine to look at a set: its map, any two graphs, sliders, your own graph."""
     from rwk.explore import serve
-    from rwk.report.blocks import ReportError, read_run
+    from rwk.report.run_data import ReportError, read_run
 
     graphs = load_graphs(data)
     discrepancy = None if gram is None else read_run(gram).discrepancy

@@ -1,38 +1,13 @@
-"""What a report is made of: the record of a run, and sections that know nothing of HTML or Markdown."""
+"""What a report is made of: sections of figures, text, tables and pictures that know nothing of HTML or Markdown.
+
+`sections` fills them; `html` and `markdown` write them.
+"""
 
 from __future__ import annotations
 
-import json
-import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
-
-from rwk.runtime.arrays import FloatArray
-
-if TYPE_CHECKING:
-    from rwk.experiment import Score
-
-
-class ReportError(ValueError):
-    """A run that can't be reported on, with a sentence that says why."""
-
-
-@dataclass(frozen=True)
-class RunData:
-    """What a run left behind: its record (empty for a bare matrix), scores and first matrix."""
-
-    name: str
-    record: Mapping[str, Any]
-    scores: Sequence[Score]
-    discrepancy: FloatArray
-    kernel: FloatArray
-    targets: NDArray[Any] | None
-    parameters: Mapping[str, Any]
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -74,56 +49,6 @@ class Section:
 
     title: str
     blocks: Sequence[Facts | Text | Table | Picture] = field(default_factory=tuple)
-
-
-def read_run(path: str | Path) -> RunData:
-    """Read what `rwk classify` or `rwk demo` left in a folder, or the matrix that `rwk gram` wrote.
-
-    >>> read_run("no-such-run")
-    Traceback (most recent call last):
-    rwk.report.blocks.ReportError: no-such-run is neither the folder of a run nor a matrix; give one of the two
-    """
-    path = Path(path)
-    if path.is_file() and path.suffix == ".npz":
-        return _assembled({}, (), _matrices(path))
-    if path.is_file() and path.name == "run.json":
-        path = path.parent
-    if not (path / "run.json").is_file():
-        raise ReportError(f"{path} is neither the folder of a run nor a matrix; give one of the two")
-    from rwk.experiment import read_records
-
-    try:
-        record = json.loads((path / "run.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ReportError(f"{path / 'run.json'} can't be read ({error}); run it again") from error
-    if not isinstance(record, dict) or record.get("kind") != "rwk run":
-        raise ReportError(f"{path / 'run.json'} is not the record of a run; give the folder that `rwk classify` wrote")
-    return _assembled(record, read_records(path / "records.jsonl"), _matrices(path / "gram.npz"))
-
-
-def _matrices(path: Path) -> dict[str, Any]:
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-    except FileNotFoundError as error:
-        raise ReportError(f"{path} is not there; run it again") from error
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise ReportError(f"{path} is damaged, or no file that rwk wrote; compute it again") from error
-    if "discrepancy" not in arrays or "kernel" not in arrays:
-        raise ReportError(f"{path} holds no kernel; give a file that `rwk gram` wrote")
-    return arrays
-
-
-def _assembled(record: Mapping[str, Any], scores: Sequence[Score], arrays: Mapping[str, Any]) -> RunData:
-    return RunData(
-        name=str(arrays.get("name", "")) or str(record.get("dataset", {}).get("name", "graphs")),
-        record=record,
-        scores=scores,
-        discrepancy=np.asarray(arrays["discrepancy"], np.float64),
-        kernel=np.asarray(arrays["kernel"], np.float64),
-        targets=arrays.get("targets"),
-        parameters=json.loads(str(arrays.get("parameters", "{}"))),
-    )
 
 
 def picture(ax: Any, words: str, *, wide: bool = False, dpi: int = 160) -> Picture:

@@ -11,10 +11,11 @@ import numpy as np
 
 from rwk.graphs import Graph, GraphSet
 from rwk.report.alignment import plot_alignment
-from rwk.report.blocks import Facts, Picture, RunData, Section, Table, Text, picture
+from rwk.report.blocks import Facts, Picture, Section, Table, Text, picture
 from rwk.report.heatmap import plot_kernel
 from rwk.report.maps import plot_map, plot_spectrum
 from rwk.report.palette import new_axes
+from rwk.report.run_data import RunData
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.transport.problem import PairSolution
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rwk.report.blocks import ReportError, RunData, read_run
+from rwk.report.run_data import ReportError, RunData, read_run
 
 if TYPE_CHECKING:
     from rwk.graphs import GraphSet
