@@ -22,10 +22,11 @@ from sklearn.svm import LinearSVC
 
 import rwk
 from rwk.experiment import Grid, make_folds, nested_cv
-from rwk.experiment.runs import machine_record
 from rwk.experiment.tables import markdown
 from rwk.represent import represent
 from rwk.retrieval.landmarks import LENGTH, Drawing, hashed_barycentres, nystroem_map
+from rwk.runtime.machine import machine_record
+from rwk.transport.problem import SOLVER_VERSION
 
 FULL_ETAS = (0.5, 1.0, 2.0, 4.0)
 FULL_CS = (1.0, 10.0, 100.0)
@@ -169,7 +170,7 @@ def main() -> None:
         "full_gram": {name: round(value, 4) for name, value in full.items()},
         "curve": rows,
         "parameters": rwk.Parameters().asdict(),
-        "made_with": machine_record(),
+        "made_with": machine_record(SOLVER_VERSION),
     }
     if arguments.output:
         arguments.output.write_text(json.dumps(record, indent=1) + "\n")

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 import rwk
-from rwk.experiment.runs import machine_record
+from rwk.runtime.machine import machine_record
+from rwk.transport.problem import SOLVER_VERSION
 
 
 def measure(kernel: rwk.RWKernel, queries: rwk.GraphSet, truth: np.ndarray, k: int, share: float | None) -> dict:
@@ -57,7 +58,9 @@ def main() -> None:
             rows.append({**row, "full_scan_seconds_per_query": round(scan, 4)})
             print(rows[-1], flush=True)
     if arguments.output:
-        arguments.output.write_text(json.dumps({"rows": rows, "made_with": machine_record()}, indent=1) + "\n")
+        arguments.output.write_text(
+            json.dumps({"rows": rows, "made_with": machine_record(SOLVER_VERSION)}, indent=1) + "\n"
+        )
 
 
 if __name__ == "__main__":

@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 
 import rwk
-from rwk.experiment.runs import machine_record
 from rwk.experiment.tables import markdown
 from rwk.gram.estimate import estimate_gram
+from rwk.runtime.machine import machine_record
+from rwk.transport.problem import SOLVER_VERSION
 
 ROOT = Path(__file__).parent.parent
 GPU_RECORD = ROOT / "results" / "gpu-h200.md"
@@ -172,7 +173,7 @@ def main() -> None:
         "dataset": arguments.data,
         "rates": rates,
         "rows": calculate(rates, arguments.landmarks),
-        "made_with": machine_record(),
+        "made_with": machine_record(SOLVER_VERSION),
     }
     print(json.dumps(rates, indent=1))
     print(table(record))

@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 
 import rwk
-from rwk.experiment.runs import machine_record
 from rwk.gram.cluster import Dask
+from rwk.runtime.machine import machine_record
+from rwk.transport.problem import SOLVER_VERSION
 
 
 def main() -> None:
@@ -45,7 +46,7 @@ def main() -> None:
         "n_pairs": gram.health.n_pairs,
         "seconds": {str(n): times for n, times in seconds.items()},
         "speedup": {str(n): round(first / time_, 3) for n, time_ in best.items()},
-        "made_with": machine_record(),
+        "made_with": machine_record(SOLVER_VERSION),
     }
     print(json.dumps(record))
     if arguments.output:

@@ -182,7 +182,8 @@ def _best(run: Callable[[], FloatArray], repeats: int) -> tuple[float, FloatArra
 
 def main() -> None:
     """Print the comparison, and store it where asked."""
-    from rwk.experiment.runs import machine_record
+    from rwk.runtime.machine import machine_record
+    from rwk.transport.problem import SOLVER_VERSION
 
     parser = argparse.ArgumentParser(prog="python -m rwk.bench.baseline_times", description=__doc__)
     parser.add_argument("--dataset", default="MUTAG")
@@ -204,7 +205,7 @@ def main() -> None:
             print(f"  {name:7s} rwk {row['rwk_s']:8.2f} s")
     if given.json is not None:
         command = f"python -m rwk.bench.baseline_times --dataset {given.dataset} --alone {given.alone} --json FILE"
-        found["made_with"] = {**machine_record(), **_library_versions(), "command": command}
+        found["made_with"] = {**machine_record(SOLVER_VERSION), **_library_versions(), "command": command}
         given.json.parent.mkdir(parents=True, exist_ok=True)
         given.json.write_text(json.dumps(found, indent=1) + "\n")
 

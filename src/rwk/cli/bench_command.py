@@ -25,8 +25,9 @@ def bench(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Record to write.")] = None,
 ) -> None:
     """Time the solver beside POT, WWL and NumPy: same pairs, one process, one thread each."""
-    from rwk.experiment.runs import machine_record
     from rwk.runtime.files import check_writable, write_json
+    from rwk.runtime.machine import machine_record
+    from rwk.transport.problem import SOLVER_VERSION
 
     if backend not in ("cpu", "gpu"):
         raise ValueError(f"backend={backend!r} can't be timed; it is cpu or gpu")
@@ -36,7 +37,7 @@ def bench(
     check_writable(output)
 
     def save(found: dict[str, Any]) -> None:
-        write_json(output, {"kind": f"rwk {name}", **found, "made_with": machine_record()})
+        write_json(output, {"kind": f"rwk {name}", **found, "made_with": machine_record(SOLVER_VERSION)})
 
     if backend == "gpu":
         found = _gpu(datasets.split(",") if datasets else None, matrices, save)

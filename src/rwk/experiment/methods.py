@@ -83,11 +83,12 @@ def _run_once(graphs: GraphSet, name: str, parameters: Parameters) -> tuple[floa
 
 
 def _machine(backend: str) -> str:
-    from rwk.experiment.runs import machine_record
+    from rwk.runtime.machine import machine_record
+    from rwk.transport.problem import SOLVER_VERSION
 
     if backend == "gpu":
         from rwk.runtime.device import device_name
 
         return device_name()
-    record = machine_record()
+    record = machine_record(SOLVER_VERSION)
     return f"{record['cpu']}, {record['cores']} cores"

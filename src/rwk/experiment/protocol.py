@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import os
-import platform
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -19,11 +18,8 @@ from math import inf
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import scipy
-import sklearn
 from numpy.typing import ArrayLike, NDArray
 
-from rwk import __version__
 from rwk.experiment.folds import Folds, fingerprint_of, make_folds
 from rwk.experiment.records import Score, append_record, read_records, repair_records, resumable
 from rwk.experiment.running import FitPredict, FunctionRun, MatrixRun, Runner, outcomes
@@ -32,6 +28,8 @@ from rwk.learn.one_vs_one import encode_classes
 from rwk.learn.search import Grid, Matrices, Task
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.backends import backend_name
+from rwk.runtime.machine import versions
+from rwk.transport.problem import SOLVER_VERSION
 
 Matrix = NDArray[Any] | Callable[[], NDArray[Any]]
 ASYMMETRY = 1e-6
@@ -160,7 +158,7 @@ def _blank(dataset: str, method: str, codes: IntArray, backend: str) -> Score:
         inner_score=None,
         seconds=0.0,
         protocol={},
-        versions=_versions(backend),
+        versions=versions(SOLVER_VERSION, backend=backend),
     )
 
 
@@ -187,24 +185,6 @@ def _matrix(name: str, matrix: NDArray[Any], n: int) -> FloatArray:
     if apart > ASYMMETRY * float(np.abs(matrix).max()):
         raise ValueError(f"matrix {name!r} is not symmetric (entries differ by up to {apart:.3g}); average it with Mᵀ")
     return matrix
-
-
-def _versions(backend: str) -> dict[str, str]:
-    device = {}
-    if backend == "gpu":
-        import torch
-
-        from rwk.runtime.device import device_name
-
-        device = {"torch": str(torch.__version__), "device": device_name()}
-    return {
-        "rwk": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        **device,
-    }
 
 
 @contextmanager

@@ -7,8 +7,6 @@ A run's folder holds `run.json` (what was done and what came out), `records.json
 from __future__ import annotations
 
 import os
-import platform
-import sys
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
@@ -18,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk import __version__
 from rwk.datasets import dataset_statistics
 from rwk.experiment import Experiment, Folds, Grid, nested_cv
 from rwk.gram import GramHealth, symmetric_discrepancy
@@ -30,6 +27,7 @@ from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.display import card_of
 from rwk.runtime.files import UNFINISHED, write_json
+from rwk.runtime.machine import machine_record
 from rwk.transport.problem import SOLVER_VERSION
 
 
@@ -130,34 +128,5 @@ def record_of(run: Run, graphs: GraphSet, settings: Mapping[str, Parameters], gr
         "health": {**run.health._asdict(), "pairs_per_second": run.health.pairs_per_second},
         "settings": {name: parameters.asdict() for name, parameters in settings.items()},
         "grid": asdict(grid),
-        "made_with": machine_record(),
+        "made_with": machine_record(SOLVER_VERSION),
     }
-
-
-def machine_record() -> dict[str, Any]:
-    """Versions, hardware and command: what a figure needs beside it."""
-    import numba
-    import scipy
-    import sklearn
-
-    return {
-        "rwk": __version__,
-        "solver_version": SOLVER_VERSION,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit_learn": sklearn.__version__,
-        "numba": numba.__version__,
-        "platform": f"{platform.system()} {platform.machine()}",
-        "cpu": _cpu_name(),
-        "cores": os.cpu_count(),
-        "command": " ".join([Path(sys.argv[0]).name.replace("__main__.py", "rwk"), *sys.argv[1:]]),
-    }
-
-
-def _cpu_name() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()

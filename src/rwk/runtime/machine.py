@@ -1,0 +1,94 @@
+"""What a figure was made with: versions of the software, the commit, the processor and the command."""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final
+
+from rwk import __version__
+from rwk.runtime.threads import thread_count
+
+LIBRARIES: Final = ("numpy", "scipy", "scikit-learn", "numba")
+_PACKAGE: Final = Path(__file__).resolve().parent.parent
+
+
+def versions(solver: object, *, backend: str = "cpu") -> dict[str, str]:
+    """Versions of everything that values depend on.
+
+    Parameters
+    ----------
+    solver
+        Version of the solver, `SOLVER_VERSION` of `rwk.transport.problem`; this module lies below it.
+    backend
+        With "gpu", PyTorch and the device are named too.
+
+    Returns
+    -------
+    dict of str
+        `rwk`, `solver`, `commit` (empty unless rwk runs from a checkout), `python`, the libraries, `platform`, `cpu`.
+
+    Examples
+    --------
+    >>> found = versions(1)
+    >>> found["solver"], found["python"] == platform.python_version()
+    ('1', True)
+    """
+    found = {"rwk": __version__, "solver": str(solver), "commit": commit(), "python": platform.python_version()}
+    found |= {name: _installed(name) for name in LIBRARIES}
+    if backend == "gpu":
+        import torch
+
+        from rwk.runtime.device import device_name
+
+        found |= {"torch": str(torch.__version__), "device": device_name()}
+    return {**found, "platform": f"{platform.system()} {platform.machine()}", "cpu": cpu_name()}
+
+
+def machine_record(solver: object) -> dict[str, Any]:
+    """`versions`, the number of usable cores and the command: what is stored beside a figure."""
+    command = [Path(sys.argv[0]).name.replace("__main__.py", "rwk"), *sys.argv[1:]]
+    return {**versions(solver), "cores": thread_count(None), "command": " ".join(command)}
+
+
+@functools.cache
+def commit() -> str:
+    """The git commit that rwk runs from, with "+changes" if its sources were edited since; empty if installed."""
+    root = _PACKAGE.parent.parent
+    if _PACKAGE.parent.name != "src" or not (root / ".git").exists():
+        return ""
+    head = _git(root, "rev-parse", "--short=12", "HEAD")
+    return f"{head}+changes" if head and _git(root, "status", "--porcelain", "--", "src/rwk") else head
+
+
+@functools.cache
+def cpu_name() -> str:
+    """The model of the processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def _installed(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _git(root: Path, *arguments: str) -> str:
+    """What git answers; nothing if it is not installed or can't read the checkout."""
+    outside = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    command = ["git", "-C", str(root), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, env=outside)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
