@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 from math import inf
 
@@ -19,7 +20,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from rwk.experiment import Grid, load_folds, make_folds, markdown_table, nested_cv, read_records, save_folds
+from rwk.experiment import Grid, load_folds, make_folds, markdown_table, nested_cv, protocol, read_records, save_folds
 from rwk.experiment.folds import fingerprint_of
 from rwk.experiment.records import append_record, difference, repair_records
 from rwk.experiment.tables import experiments
@@ -219,6 +220,40 @@ def test_jobs_do_not_change_scores(tmp_path):
     together = nested_cv(matrices, codes, folds=folds, grid=grid, n_jobs=2, records=path, progress=True)
     assert outcome(alone) == outcome(together)
     assert [replace(score, seconds=0.0) for score in read_records(path)] == outcome(alone)
+
+
+def test_any_bar_can_show_the_folds(tmp_path):
+    """It is called like `progress_bar`, with the folds that are recorded already counted as done."""
+    _, codes = problem()
+    shown = []
+
+    @contextmanager
+    def bar(title, total, unit="pairs", *, done=0):
+        shown.append((title, total, unit, done))
+        yield shown.append
+
+    path = tmp_path / "records.jsonl"
+    for n_repeats in (1, 2):
+        folds = make_folds(codes, 4, n_repeats)
+        nested_cv(lambda train, test, seed: codes[test], codes, folds=folds, method="m", records=path, progress=bar)
+    assert shown == [("m on data", 4, "folds", 0), 1, 1, 1, 1, ("m on data", 8, "folds", 4), 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(("n_jobs", "processes"), [(3, 3), (-1, 4), (-2, 3), (-9, 1), (None, 4)])
+def test_jobs_are_counted_as_everywhere(n_jobs, processes, monkeypatch):
+    """None: all usable cores by CPU affinity; negative numbers as scikit-learn counts them; 0 is rejected."""
+    _, codes = problem()
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: range(4), raising=False)
+    asked = []
+    original = protocol.outcomes
+    monkeypatch.setattr(
+        protocol, "outcomes", lambda run, todo, n, backend: asked.append(n) or original(run, todo, 1, backend)
+    )
+    folds = make_folds(codes, 4, 1)
+    nested_cv(lambda train, test, seed: codes[test], codes, folds=folds, n_jobs=n_jobs)
+    assert asked == [processes]
+    with pytest.raises(ValueError, match="n_jobs=0"):
+        nested_cv(lambda train, test, seed: codes[test], codes, folds=folds, n_jobs=0)
 
 
 # records

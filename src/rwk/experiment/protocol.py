@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
-from importlib.util import find_spec
 from math import inf
 from typing import Any, Literal, NamedTuple
 
@@ -29,6 +28,8 @@ from rwk.learn.search import Grid, Matrices, Task
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.backends import backend_name
 from rwk.runtime.machine import versions
+from rwk.runtime.progress import Bar, progress_bar
+from rwk.runtime.threads import Ticker, thread_count
 from rwk.transport.problem import SOLVER_VERSION
 
 Matrix = NDArray[Any] | Callable[[], NDArray[Any]]
@@ -46,9 +47,9 @@ def nested_cv(
     method: str = "rwk",
     about: Mapping[str, Any] | None = None,
     records: str | os.PathLike[str] | None = None,
-    n_jobs: int = 1,
+    n_jobs: int | None = 1,
     backend: str = "cpu",
-    progress: bool = False,
+    progress: bool | Bar = False,
 ) -> Experiment:
     """Score a method by nested cross-validation.
 
@@ -58,9 +59,10 @@ def nested_cv(
     alone or with a dict of what it chose. `records` names a file of JSON lines that scores are added to as they come;
     folds it already holds are not run again. `about` are facts of the method that records keep and a resumed run must
     share; where it is given it stands for the matrices too, and none is asked for when every fold is recorded; else
-    their means do. Scores of matrices do not depend on `n_jobs`. `backend="gpu"` searches and fits folds of matrices
-    by the dozen on a GPU, to single precision of the same machines; "auto" does where there is one. Of a function,
-    which runs where it likes, it is only recorded.
+    their means do. `n_jobs` folds are run at a time (None or -1: one per usable core, -2: one fewer); scores of
+    matrices do not depend on it. `backend="gpu"` searches and fits folds of matrices by the dozen on a GPU, to single
+    precision of the same SVMs; "auto" does so if there is a GPU. If `source` is a function, which runs where it likes,
+    the backend is only recorded. `progress=True` shows a bar if rich is installed; any other bar can be passed instead.
 
     >>> D = np.abs(np.subtract.outer(np.arange(40.0), np.arange(40.0)))
     >>> targets = np.arange(40) >= 20
@@ -69,6 +71,7 @@ def nested_cv(
     0.95
     """
     _, codes = encode_classes(targets)
+    n_workers = thread_count(n_jobs)
     folds = make_folds(targets) if folds is None else folds
     if folds.classes != fingerprint_of(codes):
         raise ValueError("the folds were made for other targets; make them again with make_folds(targets)")
@@ -89,13 +92,14 @@ def nested_cv(
         for seed, fold in folds
         if (dataset, method, seed, fold) not in finished
     ]
-    with _progress(progress, f"{method} on {dataset}", len(folds), len(done)) as advance:
-        for outcome in outcomes(run.runner(), todo, n_jobs, backend) if todo else ():
+    with _bar(progress, f"{method} on {dataset}", len(folds), len(done)) as tick:
+        for outcome in outcomes(run.runner(), todo, n_workers, backend) if todo else ():
             score = outcome.written_on(replace(blank, protocol=protocols[outcome.task.seed]))
             if records is not None:
                 append_record(records, score)
             done.append(score)
-            advance()
+            if tick:
+                tick(1)
     return Experiment(tuple(sorted(done, key=lambda score: score.key)))
 
 
@@ -187,21 +191,8 @@ def _matrix(name: str, matrix: NDArray[Any], n: int) -> FloatArray:
     return matrix
 
 
-@contextmanager
-def _progress(shown: bool, title: str, total: int, done: int) -> Iterator[Callable[[], None]]:
-    if not shown or find_spec("rich") is None:
-        yield lambda: None
-        return
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, TimeRemainingColumn()) as bar:
-        task = bar.add_task(title, total=total, completed=done)
-        yield lambda: bar.advance(task)
+def _bar(progress: bool | Bar, title: str, total: int, done: int) -> AbstractContextManager[Ticker | None]:
+    if not progress:
+        return nullcontext()
+    bar = progress_bar if progress is True else progress
+    return bar(title, total, "folds", done=done)

@@ -6,12 +6,22 @@ It needs rich, which the command line brings; without rich it shows nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+
+from rwk.runtime.threads import Ticker
 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
+
+
+class Bar(Protocol):
+    """What shows the progress of some work: `progress_bar`, or anything called like it."""
+
+    def __call__(
+        self, title: str, total: int, unit: str = "pairs", *, done: int = 0
+    ) -> AbstractContextManager[Ticker | None]: ...
 
 
 class ProgressBar:
