@@ -251,3 +251,10 @@ def test_a_zip_that_escapes_is_refused(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "EVIL.zip" in done.stderr
     assert not (tmp_path.parent / "EVIL_A.txt").exists()
+
+
+def test_a_warning_of_the_library_reaches_the_screen_once() -> None:
+    code = "import logging; from rwk.runtime.log import LOG; {}; LOG.warning('rwk is compiling')"
+    for first in ("pass", "from rwk.cli.screen import show_log; show_log(); show_log()"):
+        done = subprocess.run([sys.executable, "-c", code.format(first)], capture_output=True, text=True, check=True)
+        assert (done.stdout, done.stderr.strip()) == ("", "rwk is compiling")

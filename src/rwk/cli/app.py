@@ -16,7 +16,7 @@ from rwk.cli.bench_command import bench
 from rwk.cli.gram_command import gram, query
 from rwk.cli.options import with_parameters
 from rwk.cli.reproduce_command import classify_baselines, reproduce, variant_of
-from rwk.cli.screen import Data, console, errors, figures_of, load_graphs, say_cost
+from rwk.cli.screen import Data, console, errors, figures_of, load_graphs, say_cost, show_log
 from rwk.parameters import Parameters
 from rwk.runtime.progress import progress_bar
 
@@ -50,6 +50,7 @@ def main() -> None:
 def about(
     version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
 ) -> None:
+    show_log()
     if version:
         console.print(f"rwk {__version__}", highlight=False)
         raise typer.Exit

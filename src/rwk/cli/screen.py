@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 from rich.table import Table
+
+from rwk.runtime.log import LOG
+from rwk.runtime.words import duration, size
 
 if TYPE_CHECKING:
     from rwk.graphs import GraphSet
@@ -38,6 +42,20 @@ console = Console()
 errors = Console(stderr=True, highlight=False)
 
 
+class ScreenHandler(logging.Handler):
+    """Shows the library's log on stderr, above a progress bar if there is one."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        errors.print(self.format(record), markup=False, soft_wrap=True)
+
+
+def show_log() -> None:
+    """Show what the library logs, from INFO on; the second call does nothing."""
+    if not any(isinstance(handler, ScreenHandler) for handler in LOG.handlers):
+        LOG.addHandler(ScreenHandler())
+        LOG.setLevel(logging.INFO)
+
+
 def figures_of(title: str, figures: Mapping[str, str]) -> Table:
     """Named figures, one below the other: readable however narrow the terminal is."""
     table = Table(title=title, title_justify="left", show_header=False)
@@ -51,24 +69,8 @@ def say_cost(measures: GraphMeasures, parameters: Parameters, n_pairs: int) -> N
     from rwk.gram.matrix import estimate_cost
 
     cost = estimate_cost(measures, parameters, n_pairs)
-    time = duration(cost.seconds) if cost.seconds < 1 else f"about {duration(cost.seconds)}"
-    errors.print(f"{n_pairs:,} pairs on {cost.backend}: {time}, {cost.bytes / 2**20:,.0f} MB of memory")
-
-
-def duration(seconds: float) -> str:
-    """A time a person reads at a glance.
-
-    >>> duration(0.4), duration(75), duration(7300)
-    ('under a second', '1 min 15 s', '2 h 1 min')
-    """
-    if seconds < 1:
-        return "under a second"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    time = duration(cost.seconds)
+    errors.print(f"{n_pairs:,} pairs on {cost.backend}: about {time}, {size(cost.bytes)} of memory")
 
 
 def load_graphs(data: str) -> GraphSet:

@@ -13,13 +13,14 @@ All release the interpreter lock, and keep machine code on disk.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 from numba import njit, typeof
 from numba.extending import register_jitable
+
+from rwk.runtime.log import LOG
 
 STRICT: Final = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 INSIDE: Final = {**STRICT, "no_cpython_wrapper": True}
@@ -56,7 +57,7 @@ def call_compiled(function: Callable[..., Any], measures: Any, *arguments: Any) 
     if kind not in _called:
         _called.add(kind)
         if is_cold(function, measures, *arguments):
-            print("rwk: compiling, once (about 40 seconds)", file=sys.stderr, flush=True)
+            LOG.warning("rwk is compiling, once (about 40 seconds)")
     return function(measures, *arguments)
 
 

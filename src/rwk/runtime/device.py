@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import sys
 from typing import Any, Final
 
 from rwk.runtime.backends import BackendError
+from rwk.runtime.log import LOG
 
 # "cpu" runs the same bodies on the processor, for tests; "cuda:1" picks a card.
 DEVICE_VARIABLE: Final = "RWK_GPU_DEVICE"
@@ -108,7 +108,7 @@ def announce_compiling(what: str, device: Any) -> None:
     """Say once that a kernel is compiled; later runs find it in Triton's cache."""
     if device.type == "cuda" and what not in _announced:
         _announced.add(what)
-        print(f"rwk: compiling the GPU kernel {what}, once ...", file=sys.stderr, flush=True)
+        LOG.warning("rwk is compiling the GPU kernel %s, once", what)
 
 
 def is_out_of_memory(error: RuntimeError) -> bool:
