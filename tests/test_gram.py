@@ -17,13 +17,14 @@ from rich.console import Console
 import rwk
 from gram_graphs import QUICK, SMALL, random_graphs, write_tu
 from rwk.cli.gram_runs import GramOptions, dry_run_gram, run_gram, run_query
-from rwk.gram.budget import MOST_GRAPHS, Workload, limits_within, parse_memory, spell
+from rwk.gram.budget import MOST_GRAPHS, Workload, limits_within, parse_memory
 from rwk.gram.compute import compute_gram, parse_part
 from rwk.gram.errors import GramError
 from rwk.gram.estimate import estimate_gram
 from rwk.gram.tiles import MOST_COST, TileLimits, Tiling, block_ends, pair_cost, tile_weight
 from rwk.parameters import Parameters
 from rwk.represent import represent
+from rwk.runtime.words import size
 from rwk.transport.measures import GraphMeasures, cut, from_bytes, joined, to_bytes
 
 pytest.importorskip("zarr", reason="zarr is in the extra 'distributed'")
@@ -158,7 +159,7 @@ def test_an_amount_of_memory_that_is_none(text: str) -> None:
 def test_amounts_of_memory() -> None:
     assert parse_memory("1.5 gb") == 1_500_000_000
     assert parse_memory("64KiB") == 65536
-    assert spell(999) == "999 bytes"
+    assert size(999) == "999 B"
 
 
 def test_memory_too_small_for_one_tile() -> None:
@@ -199,7 +200,7 @@ def test_a_matrix_beyond_the_budget_is_refused(tmp_path: Path) -> None:
     gram = compute_gram(GRAPHS, memory=SMALL, **QUICK)
     gram._budget = 40 * 8
     for read in (gram.discrepancy, gram.kernel, lambda: gram[:2]):
-        with pytest.raises(GramError, match="budget is 320 bytes"):
+        with pytest.raises(GramError, match="budget is 320 B"):
             read()
     assert gram[0].shape == (40,)
     assert gram.memmap(tmp_path / "D.npy").shape == (40, 40)

@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from rwk.cli.options import with_parameters
-from rwk.cli.screen import Data, console, duration, errors, load_graphs, say_cost
+from rwk.cli.screen import Data, console, errors, load_graphs, say_cost
 from rwk.parameters import Parameters
 from rwk.runtime.progress import progress_bar
+from rwk.runtime.words import duration
 
 KEEPING = "Keeping and sharing the work"
 Store = Annotated[

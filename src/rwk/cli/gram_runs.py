@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from rwk.gram.budget import spell
 from rwk.gram.compute import GramProgress, compute_gram
 from rwk.gram.errors import GramError
 from rwk.gram.estimate import estimate_gram
@@ -21,6 +20,7 @@ from rwk.gram.matrix_file import check_matrix_file, save_gram
 from rwk.gram.reading import Gram
 from rwk.graphs import GraphSet
 from rwk.parameters import Parameters
+from rwk.runtime.words import duration, size
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -99,10 +99,10 @@ def dry_run_gram(data: str, options: GramOptions, parameters: Mapping[str, Any],
         ("pairs", f"{estimate.n_pairs:,}"),
         ("tiles", f"{estimate.n_tiles:,}"),
         ("rate", f"{estimate.pairs_per_core_second:,.0f} pairs/s a core ({estimate.sampled_pairs} pairs measured)"),
-        ("time", f"{spell_time(estimate.seconds)} on {estimate.n_workers} thread(s)"),
+        ("time", f"{duration(estimate.seconds)} on {estimate.n_workers} thread(s)"),
         ("work", f"{estimate.core_seconds / 3600:.3g} core-hours"),
-        ("memory", f"{spell(estimate.tile_bytes)} for tiles in work, {spell(estimate.matrix_bytes)} for the matrix"),
-        ("storage", f"at most {spell(estimate.store_bytes)}"),
+        ("memory", f"{size(estimate.tile_bytes)} for tiles in work, {size(estimate.matrix_bytes)} for the matrix"),
+        ("storage", f"at most {size(estimate.store_bytes)}"),
     ):
         table.add_row(name, value)
     console.print(table)
@@ -131,21 +131,6 @@ def _write(gram: Gram, graphs: GraphSet, output: str | os.PathLike[str], setting
         gram.memmap(output)
     else:
         save_gram(output, gram.discrepancy(), settings, targets=graphs.targets, name=graphs.name)
-
-
-def spell_time(seconds: float) -> str:
-    """A duration for people.
-
-    >>> spell_time(5.25), spell_time(4000), spell_time(200_000)
-    ('5.2 s', '1 h 07 min', '2 d 7 h')
-    """
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes = round(seconds / 60)
-    if minutes < 60:
-        return f"{minutes} min"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
 
 
 def _load(data: str) -> GraphSet:
@@ -200,7 +185,7 @@ def _progress(console: Console, title: str) -> Iterator[Any]:
             eta = progress.eta_seconds
             state = f"{progress.tiles_found + progress.tiles_done}/{progress.n_tiles} tiles"
             state += f", {progress.pairs_per_second:,.0f} pairs/s"
-            state += f", {spell_time(eta)} to go" if eta is not None else ""
+            state += f", {duration(eta)} to go" if eta is not None else ""
             done = progress.cost_found + progress.cost_done + share
             bar.update(task, total=progress.cost, completed=min(done, progress.cost), state=state)
             if progress.tiles_damaged and not progress.tiles_done and not progress.pairs_under_way:

@@ -39,15 +39,3 @@ def read_notes(path: str | os.PathLike[str]) -> dict[tuple[str, str], Note]:
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     notes = [Note(**json.loads(line)) for line in lines if line.strip()]
     return {(note.dataset, note.method): note for note in notes}
-
-
-def time_in_words(seconds: float) -> str:
-    """A budget as tables print it.
-
-    >>> time_in_words(7200), time_in_words(90), time_in_words(0.5)
-    ('2 h', '1.5 min', '0.5 s')
-    """
-    for unit, length in (("h", 3600.0), ("min", 60.0)):
-        if seconds >= length:
-            return f"{seconds / length:g} {unit}"
-    return f"{seconds:g} s"

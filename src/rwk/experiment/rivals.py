@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.base import clone
 
 from rwk.experiment import Experiment, Folds, nested_cv, read_records
-from rwk.experiment.notes import NOTES, Note, append_note, read_notes, time_in_words
+from rwk.experiment.notes import NOTES, Note, append_note, read_notes
 from rwk.experiment.paper import BASELINES
 from rwk.gram.settings import KeptMatrices, LazyMatrices
 from rwk.graphs import GraphSet
@@ -28,7 +28,7 @@ from rwk.runtime.arrays import IntArray
 from rwk.runtime.backends import backend_name
 from rwk.runtime.deadline import done_within
 from rwk.runtime.files import UNFINISHED
-from rwk.runtime.words import counted
+from rwk.runtime.words import counted, duration
 
 # networks that learn beside each other on one GPU, each in a process of its own: one keeps an H200 busy for a tenth
 # (CapsGNN on DD) to a quarter (GIN on COLLAB) of its time, the rest is spent on starting kernels
@@ -145,7 +145,7 @@ def score_or_note(
         if not done_within(budget, score_baseline, dict(forms), name, folds, place):
             where = _where(method, place)
             machine = counted(where["n_jobs"], "core") + (" and a GPU" if where["backend"] == "gpu" else "")
-            note("not finished", f"did not finish in {time_in_words(budget)} on {machine}", budget)
+            note("not finished", f"did not finish in {duration(budget)} on {machine}", budget)
             return None
         experiment = score_baseline(forms, name, folds, place)  # from the records
     say(repr(experiment))

@@ -10,6 +10,7 @@ import numpy as np
 from rwk.gram.errors import GramError
 from rwk.gram.tiles import TileLimits, Tiling, measure_bytes, tile_weight
 from rwk.runtime.arrays import IntArray
+from rwk.runtime.words import counted, size
 
 _UNITS: Final = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _BINARY_UNITS: Final = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
@@ -43,18 +44,6 @@ def parse_memory(memory: str | int | float) -> int:
     return int(number * (_BINARY_UNITS[unit] if match[3] and unit else _UNITS[unit]))
 
 
-def spell(n_bytes: float) -> str:
-    """An amount of memory for people.
-
-    >>> spell(1_234_000_000), spell(40_000)
-    ('1.23GB', '40kB')
-    """
-    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if n_bytes >= size:
-            return f"{n_bytes / size:.3g}{unit}"
-    return f"{n_bytes:.0f} bytes"
-
-
 def limits_within(budget: int, sizes: IntArray, load: Workload) -> TileLimits:
     """How large blocks may be so that what happens at once stays inside the budget."""
     share = (budget - _solving(sizes, load)) / load.tiles
@@ -62,8 +51,8 @@ def limits_within(budget: int, sizes: IntArray, load: Workload) -> TileLimits:
     if share < least:
         needed = least * load.tiles + _solving(sizes, load)
         raise GramError(
-            f"memory={spell(budget)!r} is too small for one tile: graphs of {int(sizes.max())} nodes on "
-            f"{load.threads} thread(s) need {spell(1.1 * needed)}; raise it or use fewer threads"
+            f"memory={size(budget)!r} is too small for one tile: graphs of {int(sizes.max())} nodes on "
+            f"{counted(load.threads, 'thread')} need {size(1.1 * needed)}; raise it or use fewer threads"
         )
     graphs = int(np.sqrt(0.5 * share / BYTES_PER_PAIR))
     return TileLimits(
@@ -78,7 +67,7 @@ def check_fits(tiling: Tiling, budget: int, load: Workload) -> None:
     needed = load.tiles * largest_tile_bytes(tiling) + _solving(tiling.sizes, load)
     if needed > budget:
         raise GramError(
-            f"memory={spell(budget)!r} is too small for one tile of this store; it needs {spell(1.1 * needed)}"
+            f"memory={size(budget)!r} is too small for one tile of this store; it needs {size(1.1 * needed)}"
         )
 
 

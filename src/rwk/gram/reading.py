@@ -10,13 +10,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.gram.budget import spell
 from rwk.gram.errors import GramError, told
 from rwk.gram.health import GramHealth
 from rwk.gram.tiles import Tiling
 from rwk.parameters import Parameters
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.display import card_of
+from rwk.runtime.words import size
 
 
 class TileSource(Protocol):
@@ -91,7 +91,7 @@ class Gram:
         needed = 8 * len(self) ** 2
         if needed > self._budget:
             raise GramError(
-                f"the matrix of {len(self)} graphs takes {spell(needed)} and the budget is {spell(self._budget)}; "
+                f"the matrix of {len(self)} graphs takes {size(needed)} and the budget is {size(self._budget)}; "
                 "raise memory=, read a slice, or use memmap(path)"
             )
         out = np.empty(self.shape)
@@ -138,7 +138,7 @@ class Gram:
         out = np.empty((len(rows), len(columns)))
         if out.nbytes > self._budget:
             raise GramError(
-                f"this slice takes {spell(out.nbytes)} and the budget is {spell(self._budget)}; "
+                f"this slice takes {size(out.nbytes)} and the budget is {size(self._budget)}; "
                 "raise memory= or read less"
             )
         own = self._half_self()
