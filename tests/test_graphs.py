@@ -1,4 +1,4 @@
-"""Laws of the records: cutting, joining and reordering lose nothing; what no solver could use is refused."""
+"""Laws of `Graph` and `GraphSet`: selecting, joining and reordering lose nothing, and unusable graphs are rejected."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIELDS = (*NODE_FIELDS, *EDGE_FIELDS, "node_distances", "edges")
 
 @st.composite
 def full_graphs(draw: st.DrawFn) -> Graph:
-    """A graph that has everything a graph can have."""
+    """A graph with every optional field."""
     n = draw(st.integers(1, 7))
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
     edges = np.array(sorted(draw(st.sets(st.sampled_from(pairs))) if pairs else []), dtype=np.int64).reshape(-1, 2)
@@ -107,7 +107,7 @@ def test_an_edge_without_weight_weighs_one() -> None:
     assert packed.edge_weights.tolist() == [1.0, 1.0, 3.0]
 
 
-def test_a_graph_without_edges_says_nothing_about_edges() -> None:
+def test_a_graph_without_edges_needs_no_edge_fields() -> None:
     packed = GraphSet.from_graphs([path(1), path(3, edge_labels=np.array([1, 2]))])
     assert packed.edge_labels is not None
     assert packed.edge_labels.tolist() == [1, 2]
@@ -126,26 +126,28 @@ def test_repr_says_what_is_there() -> None:
 
 
 BAD = {
-    "there is no graph in it": GraphSet.from_graphs([]),
+    "graphs is empty; give at least one graph": GraphSet.from_graphs([]),
     "graph 1 has no nodes": GraphSet.from_graphs([path(2), path(0)]),
-    "graph 1, edge 0 joins [0, 5], but its nodes are 0 to 1": GraphSet.from_graphs(
+    "graph 1, edge 0 joins [0, 5], but the nodes are 0 to 1": GraphSet.from_graphs(
         [path(2), Graph(2, np.array([[0, 5]]))]
     ),
     "graph 0, edge 0 joins [-1, 1]": GraphSet.from_graphs([Graph(2, np.array([[-1, 1]]))]),
-    "smaller node first, and no loops": GraphSet.from_graphs([Graph(2, np.array([[1, 1]]))]),
-    "graph 1, node 1: node attributes NaN or infinite": GraphSet.from_graphs(
+    "with the smaller node first, and no self-loops": GraphSet.from_graphs([Graph(2, np.array([[1, 1]]))]),
+    "graph 1, node 1: node attributes are NaN or infinite": GraphSet.from_graphs(
         [path(1, node_attributes=np.ones((1, 2))), path(2, node_attributes=np.array([[1, 2], [3, np.nan]]))]
     ),
-    "graph 0, edge 1: edge attributes NaN or infinite": GraphSet.from_graphs(
+    "graph 0, edge 1: edge attributes are NaN or infinite": GraphSet.from_graphs(
         [path(3, edge_attributes=np.array([[1.0], [np.inf]]))]
     ),
-    "graph 0, edge 0: edge weights NaN or infinite": GraphSet.from_graphs([path(2, edge_weights=np.array([np.nan]))]),
-    "graph 0, edge 1: a negative weight": GraphSet.from_graphs([path(3, edge_weights=np.array([1.0, -1.0]))]),
-    "graph 0, node 0: a negative weight": GraphSet.from_graphs([path(1, node_weights=np.array([-1.0]))]),
-    "graph 1: its node weights are all 0": GraphSet.from_graphs(
+    "graph 0, edge 0: edge weights are NaN or infinite": GraphSet.from_graphs(
+        [path(2, edge_weights=np.array([np.nan]))]
+    ),
+    "graph 0, edge 1: negative weight": GraphSet.from_graphs([path(3, edge_weights=np.array([1.0, -1.0]))]),
+    "graph 0, node 0: negative weight": GraphSet.from_graphs([path(1, node_weights=np.array([-1.0]))]),
+    "graph 1: all node weights are 0; make at least one positive": GraphSet.from_graphs(
         [path(1, node_weights=np.ones(1)), path(2, node_weights=np.zeros(2))]
     ),
-    "graph 0, pair 1: a negative distance; distances must be": GraphSet.from_graphs(
+    "graph 0, pair 1: negative distance; distances must be": GraphSet.from_graphs(
         [path(2, node_distances=np.array([[0.0, -1.0], [1.0, 0.0]]))]
     ),
     "node labels: 3 given for 2 nodes": GraphSet.from_graphs([path(2, node_labels=np.arange(3))]),
@@ -154,7 +156,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("sentence", BAD)
-def test_bad_graphs_are_refused_in_one_sentence(sentence: str) -> None:
+def test_bad_graphs_are_rejected_in_one_sentence(sentence: str) -> None:
     with pytest.raises(GraphError, match=re.escape(sentence)) as caught:
         check_graphs(BAD[sentence])
     assert "\n" not in str(caught.value)
@@ -231,7 +233,7 @@ def test_label_codes_are_equal_where_labels_are(labels: list[int | str]) -> None
 
 
 def test_label_codes_never_change() -> None:
-    """Kernels are stored with these codes inside."""
+    """Stored kernels contain these codes."""
     assert label_codes(["C"])[0].tolist() == label_codes(np.array(["C"]))[0].tolist() == [3660663412060528133]
     assert label_codes([3, np.int32(3), 3.0, True])[0].tolist() == [3, 3, 3, 1]
     assert label_codes([("C", 1)])[1] == {int(label_codes([["C", 1]])[0][0]): "('C', 1)"}
@@ -272,6 +274,6 @@ def test_a_graph_takes_lists_and_whole_floats() -> None:
         ({"edges": [], "node_labels": [1, float("nan")]}, "node labels must be whole numbers, not nan"),
     ],
 )
-def test_a_graph_refuses_what_is_no_number(fields: dict[str, Any], words: str) -> None:
+def test_a_graph_rejects_what_is_not_a_number(fields: dict[str, Any], words: str) -> None:
     with pytest.raises(GraphError, match=re.escape(words)):
         Graph(2, **fields)

@@ -1,10 +1,15 @@
-"""Graphs as packed records, their canonical form, and checks of what users give.
+"""Graphs as plain records of arrays, their canonical form, and the checks of what users pass in.
 
-graph_set   Graph and GraphSet: arrays of all nodes and edges, and offsets
-canonical   one form for equal graphs: sorted edges, no loops, no duplicates
-checks      a sentence that says what is wrong with graphs that can't be used
+    graph       `Graph`, one graph, and `GraphError`
+    graph_set   `GraphSet`, many graphs in packed arrays with offsets
+    canonical   one form for edges (undirected, sorted, no loops, no duplicates) and for labels (integers)
+    checks      `check_graphs` raises a `GraphError` for graphs that no solver can use
+
+`graph_set` uses `graph`; `canonical` and `checks` are called by the two packages that make graphs, `convert` and
+`datasets`, and `checks` once more by `represent`.
 """
 
-from rwk.graphs.graph_set import EDGE_FIELDS, NODE_FIELDS, Graph, GraphError, GraphSet
+from rwk.graphs.graph import EDGE_FIELDS, NODE_FIELDS, Graph, GraphError
+from rwk.graphs.graph_set import GraphSet
 
 __all__ = ["EDGE_FIELDS", "NODE_FIELDS", "Graph", "GraphError", "GraphSet"]

@@ -1,6 +1,7 @@
 """One form for edges and labels, wherever they come from.
 
-Edges: undirected, no loops, each once, smaller end first, sorted. Labels: integers that mean the same in every set.
+Edges are undirected and sorted, without loops, each listed once with the smaller node first. Labels are integers that
+mean the same in every set of graphs.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rwk.graphs.graph import rows_of
 from rwk.runtime.arrays import FloatArray, IntArray
 
 
 class CanonicalEdges(NamedTuple):
-    """Edges in canonical form and what had to be done to them."""
+    """Edges in canonical form, and what was changed to get there."""
 
-    edges: IntArray  # (m, 2), smaller end first, sorted
+    edges: IntArray  # (m, 2), smaller node first, sorted
     weights: FloatArray | None
     labels: IntArray | None
     attributes: FloatArray | None
@@ -35,11 +37,11 @@ def canonical_edges(
     labels: IntArray | None = None,
     attributes: FloatArray | None = None,
 ) -> CanonicalEdges:
-    """Bring a list of (from, to) into canonical form.
+    """Bring a list of (from, to) pairs into canonical form.
 
-    Weights of parallel edges are added, weights of the two directions averaged (an edge listed in one direction
-    keeps its weight); attributes are averaged, and of differing labels the smallest is kept: nothing but
-    rounding depends on the order of the list.
+    The weights of parallel edges are added; the weights of the two directions are averaged, and an edge listed in one
+    direction keeps its weight. Attributes are averaged, and if labels differ the smallest is kept. So the order of the
+    list changes the result by rounding errors at most.
 
     >>> form = canonical_edges(np.array([[2, 0], [0, 2], [1, 1], [0, 1]]), 3)
     >>> form.edges.tolist(), form.loops.tolist(), form.one_way
@@ -50,14 +52,14 @@ def canonical_edges(
     loops = np.asarray(ends[is_loop, 0], dtype=np.int64)
     if len(loops):
         ends = ends[~is_loop]
-        weights, labels, attributes = (_rows(v, ~is_loop) for v in (weights, labels, attributes))
+        weights, labels, attributes = (rows_of(v, ~is_loop) for v in (weights, labels, attributes))
     backward = ends[:, 0] > ends[:, 1]
     keys = np.minimum(ends[:, 0], ends[:, 1]).astype(np.int64)
     keys *= n_nodes
     keys += np.maximum(ends[:, 0], ends[:, 1])
     if weights is None and labels is None and attributes is None:
         there, back = _distinct(keys[~backward]), _distinct(keys[backward])
-        if np.array_equal(there, back):  # the usual listing, and the cheapest for millions of edges
+        if np.array_equal(there, back):  # the usual case, and the cheapest for millions of edges
             return CanonicalEdges(_decode(there, n_nodes), None, None, None, loops, 0, 0)
         both = _distinct(np.concatenate([there, back]))
         one_way = 2 * len(both) - len(there) - len(back)
@@ -72,15 +74,16 @@ def _merged(
     values: tuple[FloatArray | None, IntArray | None, FloatArray | None],
     loops: IntArray,
 ) -> CanonicalEdges:
+    """The canonical form of edges that carry values; a "way" below is one direction of one edge."""
     order = np.lexsort((backward, keys))
     keys, backward = keys[order], backward[order]
-    weights, labels, attributes = (_rows(v, order) for v in values)
+    weights, labels, attributes = (rows_of(v, order) for v in values)
     new_edge = np.ones(len(keys), dtype=bool)
     new_edge[1:] = keys[1:] != keys[:-1]
     new_way = new_edge.copy()
     new_way[1:] |= backward[1:] != backward[:-1]
     edge_starts, way_starts = np.flatnonzero(new_edge), np.flatnonzero(new_way)
-    edge_of_way = np.flatnonzero(new_edge[way_starts])  # where in the list of ways an edge begins
+    edge_of_way = np.flatnonzero(new_edge[way_starts])  # position in the list of ways at which an edge begins
     n_ways = np.diff(np.append(edge_of_way, len(way_starts)))
     n_rows = np.diff(np.append(edge_starts, len(keys)))
     uneven = np.zeros(len(edge_starts), dtype=bool)
@@ -100,12 +103,8 @@ def _merged(
     return CanonicalEdges(edges, weights, labels, attributes, loops, int((n_ways == 1).sum()), int(uneven.sum()))
 
 
-def _rows(values: Any, chosen: NDArray[Any]) -> Any:
-    return None if values is None else values[chosen]
-
-
 def _distinct(keys: IntArray) -> IntArray:
-    """Sorted distinct keys; as `np.unique`, but quick when they are sorted already."""
+    """Sorted distinct keys, like `np.unique`, but fast if they are already sorted."""
     if not len(keys):
         return keys
     if not (keys[1:] > keys[:-1]).all():
@@ -115,6 +114,7 @@ def _distinct(keys: IntArray) -> IntArray:
 
 
 def _decode(keys: IntArray, n_nodes: int) -> IntArray:
+    """Edges from their keys, low * n_nodes + high."""
     edges = np.empty((len(keys), 2), dtype=np.int64)
     np.floor_divide(keys, max(n_nodes, 1), out=edges[:, 0])
     np.subtract(keys, edges[:, 0] * n_nodes, out=edges[:, 1])
@@ -122,10 +122,10 @@ def _decode(keys: IntArray, n_nodes: int) -> IntArray:
 
 
 def label_codes(values: Iterable[Any]) -> tuple[IntArray, dict[int, str]]:
-    """Integers for labels, and the text behind each integer that is not its own label.
+    """Integer codes for labels, and the text behind each code that stands for a text.
 
-    An integer is its own code; anything else is coded by a hash of its text, so equal labels have equal codes in
-    graphs that were converted at different times.
+    An integer is its own code. Anything else is coded by a hash of its text, so equal labels get equal codes even in
+    graphs that are converted at different times.
 
     >>> codes, names = label_codes(["C", "O", "C", 7])
     >>> [names.get(code, code) for code in codes.tolist()]

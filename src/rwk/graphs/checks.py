@@ -1,4 +1,4 @@
-"""Whether graphs can be used, and a sentence that says what is wrong where they can't."""
+"""Check that graphs can be used, and say in one sentence what is wrong if they cannot."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from rwk.runtime.arrays import IntArray
 
 
 def check_graphs(graphs: GraphSet) -> GraphSet:
-    """Return `graphs`, or raise a `GraphError` that names the first thing no solver could use.
+    """Return `graphs`, or raise a `GraphError` that names the first problem found.
 
     >>> from rwk.graphs import Graph
     >>> check_graphs(GraphSet.from_graphs([Graph(0, np.empty((0, 2), int))]))
     Traceback (most recent call last):
-    rwk.graphs.graph_set.GraphError: graph 0 has no nodes; remove it or give it one
+    rwk.graphs.graph.GraphError: graph 0 has no nodes; remove it or add a node
     """
     if len(graphs) == 0:
-        raise GraphError(f"{graphs.name}: there is no graph in it; give at least one")
+        raise GraphError(f"{graphs.name} is empty; give at least one graph")
     if (graphs.sizes == 0).any():
-        raise GraphError(f"graph {int(np.argmin(graphs.sizes))} has no nodes; remove it or give it one")
+        raise GraphError(f"graph {int(np.argmin(graphs.sizes))} has no nodes; remove it or add a node")
     _check_lengths(graphs)
     _check_edges(graphs)
     for name in NODE_FIELDS:
@@ -31,11 +31,12 @@ def check_graphs(graphs: GraphSet) -> GraphSet:
     if graphs.node_weights is not None:
         totals = np.add.reduceat(graphs.node_weights, graphs.node_offsets[:-1])
         if (totals <= 0).any():
-            raise GraphError(f"graph {int(np.argmin(totals))}: its node weights are all 0; one must be positive")
+            raise GraphError(f"graph {int(np.argmin(totals))}: all node weights are 0; make at least one positive")
     return graphs
 
 
 def _check_lengths(graphs: GraphSet) -> None:
+    """Every field must have one row per node, edge, pair of nodes or graph."""
     for names, needed, what in (
         (NODE_FIELDS, graphs.node_offsets[-1], "nodes"),
         ((*EDGE_FIELDS, "edges"), graphs.edge_offsets[-1], "edges"),
@@ -46,7 +47,7 @@ def _check_lengths(graphs: GraphSet) -> None:
             values = getattr(graphs, name)
             if values is not None and len(values) != needed:
                 title = name.replace("_", " ")
-                raise GraphError(f"{title}: {len(values)} given for {needed} {what}; give one for each")
+                raise GraphError(f"{title}: {len(values)} given for {needed} {what}; give exactly {needed}")
 
 
 def _check_edges(graphs: GraphSet) -> None:
@@ -58,13 +59,15 @@ def _check_edges(graphs: GraphSet) -> None:
     ends = graphs.edges[int(np.argmax(bad))].tolist()
     if not 0 <= min(ends) <= max(ends) < graphs.sizes[at]:
         raise GraphError(
-            f"graph {at}, edge {inside} joins {ends}, but its nodes are 0 to {graphs.sizes[at] - 1}; correct it"
+            f"graph {at}, edge {inside} joins {ends}, but the nodes are 0 to {graphs.sizes[at] - 1}; correct the edge"
         )
-    raise GraphError(f"graph {at}, edge {inside} joins {ends}; write each edge once, smaller node first, and no loops")
+    raise GraphError(
+        f"graph {at}, edge {inside} joins {ends}; list each edge once with the smaller node first, and no self-loops"
+    )
 
 
 def _check_values(graphs: GraphSet, name: str, offsets: IntArray, what: str) -> None:
-    """Floats must be finite; weights and distances not negative."""
+    """Floats must be finite; weights and distances must not be negative."""
     values = getattr(graphs, name)
     if values is None or np.issubdtype(values.dtype, np.integer):
         return
@@ -73,14 +76,14 @@ def _check_values(graphs: GraphSet, name: str, offsets: IntArray, what: str) -> 
     if bad.any():
         at, inside = _locate(int(np.argmax(bad)), offsets)
         title = name.replace("_", " ")
-        raise GraphError(f"graph {at}, {what} {inside}: {title} NaN or infinite; replace or remove it")
+        raise GraphError(f"graph {at}, {what} {inside}: {title} are NaN or infinite; replace or remove them")
     if not name.endswith("attributes") and (values < 0).any():
         at, inside = _locate(int(np.argmax(values < 0)), offsets)
         title = name.removeprefix(f"{what}_").removeprefix("node_").removesuffix("s")
-        raise GraphError(f"graph {at}, {what} {inside}: a negative {title}; {title}s must be 0 or more")
+        raise GraphError(f"graph {at}, {what} {inside}: negative {title}; {title}s must be 0 or more")
 
 
 def _locate(position: int, offsets: IntArray) -> tuple[int, int]:
-    """Which graph a packed row belongs to, and its number inside that graph."""
+    """Which graph a packed row belongs to, and its index inside that graph."""
     at = int(np.searchsorted(offsets, position, side="right")) - 1
     return at, position - int(offsets[at])
