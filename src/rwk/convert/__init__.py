@@ -1,12 +1,16 @@
-"""Graphs from anywhere: `as_graphs` recognises what it is given and leaves it to the family that knows.
+"""Graphs from anywhere: `as_graphs` recognises what it is given and calls the converter for that form.
 
-    build     shared: names of attributes, notes, the last step to a Graph
-    attributed  networkx, igraph          adjacency  adjacency matrices, with labels or attributes
-    pyg       PyTorch Geometric           grakel     GraKeL's tuples
-    molecules RDKit, SMILES               files      GraphML, GML, GEXF
-    coding    one code for one label, wherever graphs come from
+    recognise         `as_graphs`: which form is it? Calls one of the converters below, or `datasets.load`
+    networkx_igraph   networkx and igraph graphs
+    adjacency         adjacency matrices, alone or with labels and attributes
+    pyg               PyTorch Geometric's `Data`, batches and datasets
+    grakel            GraKeL's tuples
+    molecules         RDKit molecules and SMILES
+    graph_files       GraphML, GML and GEXF files; reads them with networkx and calls `networkx_igraph`
+    build             what the converters share: names of attributes, warnings, the last step to a `Graph`
+    label_coding      gives new graphs the label codes of fitted graphs; called by the kernel and `explore`
 
-Libraries are recognised by the name of the package an object comes from, so none is imported to find out.
+A library is recognised by the name of the package that an object comes from, so none is imported to find out.
 """
 
 from rwk.convert.recognise import as_graphs

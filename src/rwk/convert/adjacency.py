@@ -1,4 +1,4 @@
-"""Adjacency matrices, dense or sparse, alone or with labels and attributes."""
+"""Converts adjacency matrices, dense or sparse, alone or with labels and attributes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rwk.convert.build import Names, Notes, build_graph, coded, float_rows
 from rwk.graphs import Graph, GraphError
 
-NOT_SYMMETRIC = "have an adjacency matrix that is not symmetric; their edges are used in both directions"
+NOT_SYMMETRIC = "have an adjacency matrix that is not symmetric; the edges are used in both directions"
 
 
 def is_matrix(item: Any) -> bool:
@@ -38,7 +38,7 @@ def from_arrays(items: Mapping[int, Any], names: Names, notes: Notes) -> dict[in
 
 
 def read_adjacency(adjacency: Any, i: int) -> tuple[NDArray[np.int64], NDArray[np.float64], int]:
-    """Ends and weights of the non-zero entries, and the number of nodes."""
+    """Positions and values of the non-zero entries, and the number of nodes."""
     rows: NDArray[Any]
     columns: NDArray[Any]
     if hasattr(adjacency, "tocoo"):
@@ -51,17 +51,18 @@ def read_adjacency(adjacency: Any, i: int) -> tuple[NDArray[np.int64], NDArray[n
         try:
             adjacency = np.asarray(adjacency, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise GraphError(f"graph {i}: its adjacency matrix is not a table of numbers; correct it") from error
+            raise GraphError(f"graph {i}: the adjacency matrix is not a table of numbers; correct it") from error
         rows, columns = np.nonzero(adjacency)
         weights = adjacency[rows, columns]
     if len(adjacency.shape) != 2 or adjacency.shape[0] != adjacency.shape[1]:
-        raise GraphError(f"graph {i}: its adjacency matrix has shape {adjacency.shape}; it must be square")
+        raise GraphError(f"graph {i}: the adjacency matrix has shape {adjacency.shape}; it must be square")
     stored = weights != 0
     ends = np.stack([rows[stored], columns[stored]], axis=1).astype(np.int64)
     return ends, weights[stored].astype(np.float64), int(adjacency.shape[0])
 
 
 def _node_values(more: list[Any], n_nodes: int, i: int) -> tuple[dict[str, Any], dict[int, str]]:
+    """Labels and attributes from what follows the matrix in a tuple, and the names of the labels."""
     nodes: dict[str, Any] = {}
     label_names: dict[int, str] = {}
     for place, given in enumerate(more):
@@ -69,7 +70,7 @@ def _node_values(more: list[Any], n_nodes: int, i: int) -> tuple[dict[str, Any],
             continue
         values = _as_array(given, i)
         if len(values) != n_nodes:
-            raise GraphError(f"graph {i} has {n_nodes} nodes and {len(values)} labels or attributes; give one for each")
+            raise GraphError(f"graph {i} has {n_nodes} nodes but {len(values)} labels or attributes; give one per node")
         if values.ndim == 1 and values.dtype.kind != "f" and place == 0:
             nodes["node_labels"], label_names = coded(values, f"graph {i}, node")
         else:
@@ -85,8 +86,8 @@ def _as_array(given: Any, i: int) -> NDArray[Any]:
     try:
         values = np.asarray(given)
     except ValueError as error:
-        raise GraphError(f"graph {i}: attributes must be numbers, equally many in every row; correct them") from error
+        raise GraphError(f"graph {i}: attributes must be numbers, the same number of them in every row") from error
     if values.ndim not in (1, 2):
-        raise GraphError(f"graph {i}: labels or attributes of shape {values.shape}; give one row for each node")
+        raise GraphError(f"graph {i}: labels or attributes have shape {values.shape}; give one row per node")
     mixed = values.dtype.kind in "US" and not isinstance(given, np.ndarray)
     return np.array(given, dtype=object) if mixed and values.ndim == 1 else values  # ["C", 6]: 6 stays a number

@@ -1,4 +1,4 @@
-"""What every family of converters shares: the names to look for, what is said once, and the last step to a `Graph`."""
+"""What all converters share: names of attributes, collected warnings, and the last step to a `Graph`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from rwk.graphs import Graph, GraphError
 from rwk.graphs.canonical import canonical_edges, label_codes
 from rwk.runtime.arrays import FloatArray, IntArray
 
-ONE_DIRECTION = "have edges in one direction only, or with other values in the other; they are used in both directions"
+ONE_DIRECTION = (
+    "have edges in one direction only, or with different values in the two directions; they are used in both"
+)
 
 
 @dataclass(frozen=True)
 class Names:
-    """What the user calls things; None means the usual names are tried."""
+    """Names of attributes as the user gave them; None means that the usual names are tried."""
 
     node_label: str | None = None
     node_attributes: str | Sequence[str] | None = None
@@ -31,14 +33,16 @@ class Names:
 
 @dataclass
 class Notes:
-    """What was done to graphs without being asked, said once when all are converted."""
+    """Collects what was changed without being asked, to warn once when all graphs are converted."""
 
     counts: Counter[str] = field(default_factory=Counter)
 
     def add(self, what: str) -> None:
+        """Count one more graph to which this happened."""
         self.counts[what] += 1
 
-    def say(self, n_graphs: int, stacklevel: int) -> None:
+    def warn(self, n_graphs: int, stacklevel: int) -> None:
+        """Give one warning per kind of change."""
         for what, count in self.counts.items():
             warnings.warn(f"{count} of {n_graphs} graphs {what}", stacklevel=stacklevel + 1)
 
@@ -51,9 +55,9 @@ def build_graph(
     edges: Mapping[str, Any] | None = None,
     label_names: Mapping[int, str] | None = None,
 ) -> tuple[Graph, bool]:
-    """A `Graph` from edges in any order and direction, and whether they were the same both ways.
+    """A `Graph` from edges in any order and direction, and whether both directions were listed with equal values.
 
-    `nodes` and `edges` hold fields of `Graph`, one row for each node and each line of `ends`.
+    `nodes` and `edges` hold fields of `Graph`, with one row per node and one row per row of `ends`.
     """
     given = edges or {}
     form = canonical_edges(
@@ -77,28 +81,29 @@ def build_graph(
 
 
 def coded(values: Iterable[Any], where: str) -> tuple[IntArray, dict[int, str]]:
-    """Codes of labels; a label that is missing or NaN is an error."""
+    """Codes of labels and their names; raises if a label is missing or NaN."""
     if not (isinstance(values, np.ndarray) and values.dtype.kind in "iubUS"):
         values = list(values)
         for i, value in enumerate(values):
             if value is None or (isinstance(value, float) and np.isnan(value)):
-                raise GraphError(f"{where} {i} has no label; give one to all or to none")
+                raise GraphError(f"{where} {i} has no label; give a label to all or to none")
     return label_codes(values)
 
 
 def float_rows(values: Any, where: str) -> FloatArray:
-    """Numbers or vectors of numbers, one for each node or edge, as rows."""
+    """Numbers or vectors, one per node or edge, as the rows of a float array."""
     try:
         rows = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise GraphError(f"{where}: attributes must be numbers, equally many in every row; correct them") from error
+        raise GraphError(f"{where}: attributes must be numbers, the same number of them in every row") from error
     return rows.reshape(len(rows), -1)
 
 
 def is_vector(value: Any) -> bool:
-    """Whether an attribute's value is a list of numbers rather than a label."""
+    """Whether the value of an attribute is a list of numbers rather than a label."""
     return isinstance(value, list | tuple | np.ndarray) and len(value) > 0 and all(is_number(v) for v in value)
 
 
 def is_number(value: Any) -> bool:
+    """Whether the value is a number; True and False are labels."""
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)

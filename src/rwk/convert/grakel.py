@@ -1,4 +1,4 @@
-"""GraKeL's way to write a graph: (edges, labels of nodes by name, labels of edges by pair)."""
+"""Converts GraKeL's form of a graph: (edges, node labels by node, edge labels by pair of nodes)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Edge = tuple[Hashable, Hashable, float | None]
 
 
 def is_grakel(item: Any) -> bool:
-    """Whether an object is written that way."""
+    """Whether an object has GraKeL's form."""
     if isinstance(item, Mapping | set | frozenset):
         return True
     if not isinstance(item, tuple | list) or not 1 <= len(item) <= 3:
@@ -29,7 +29,7 @@ def is_grakel(item: Any) -> bool:
 
 
 def from_grakel(items: Mapping[int, Any], names: Names, notes: Notes) -> dict[int, Graph]:
-    """Convert GraKeL tuples; vectors in place of labels are attributes."""
+    """Convert GraKeL tuples; vectors given as labels become attributes."""
     return {i: _convert(item, i, notes) for i, item in items.items()}
 
 
@@ -50,7 +50,7 @@ def _convert(item: Any, i: int, notes: Notes) -> Graph:
         weights = [1.0 if weight is None else weight for _, _, weight in listed]
         values["edge_weights"] = float_rows(weights, f"graph {i}, edge weights")[:, 0]
     graph, symmetric = build_graph(len(ordered), ends, nodes=nodes, edges=values, label_names=label_names)
-    # a list with every edge once is as usual as one with both directions; only a mixture is odd
+    # lists with each edge once are as common as lists with both directions; warn of a mixture only
     if not symmetric and len(listed) > graph.n_edges:
         notes.add(ONE_DIRECTION)
     return graph
@@ -60,7 +60,7 @@ def _labelled(labels: Mapping[Any, Any], wanted: list[Any], where: str, label_na
     what = "node" if where.endswith("node") else "edge"
     missing = next((one for one in wanted if one not in labels), None)
     if missing is not None:
-        raise GraphError(f"{where} {missing!r} has no label and others have; give one to all or to none")
+        raise GraphError(f"{where} {missing!r} has no label but others do; give a label to all or to none")
     values = [labels[one] for one in wanted]
     if values and is_vector(values[0]):
         return {f"{what}_attributes": float_rows(values, where)}
@@ -70,6 +70,7 @@ def _labelled(labels: Mapping[Any, Any], wanted: list[Any], where: str, label_na
 
 
 def _edges(edges: Any, i: int) -> Iterable[Edge]:
+    """(node, node, weight or None) for each edge, in any of the forms that GraKeL accepts."""
     if is_matrix(edges):
         ends, weights, _ = read_adjacency(edges, i)
         yield from ((u, v, w) for (u, v), w in zip(ends.tolist(), weights.tolist(), strict=True))
@@ -89,7 +90,7 @@ def _edges(edges: Any, i: int) -> Iterable[Edge]:
 
 
 def _alone(edges: Any) -> set[Hashable]:
-    """Nodes that are named even if no edge names them."""
+    """Nodes that are listed even if they have no edge."""
     if is_matrix(edges):
         return set(range(len(edges) if isinstance(edges, list) else edges.shape[0]))
     if isinstance(edges, Mapping):
@@ -98,7 +99,7 @@ def _alone(edges: Any) -> set[Hashable]:
 
 
 def _ordered(nodes: set[Any]) -> list[Any]:
-    """The same order in every process, whatever the nodes are called."""
+    """The nodes in an order that is the same in every process, whatever their type."""
     try:
         return sorted(nodes)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Files with one graph each: GraphML, GML, GEXF."""
+"""Converts files with one graph each: GraphML, GML, GEXF."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GRAPH_FILES = (".graphml", ".gml", ".gexf")
 
 
 def from_files(items: Mapping[int, Path], names: Names, notes: Notes) -> dict[int, Graph]:
-    """Read files with networkx's readers."""
+    """Read the files with networkx and convert what it returns."""
     networks = {i: _read(path) for i, path in items.items()}
     if names.node_label is None:
         _forget_names(networks)
@@ -31,17 +31,17 @@ def _read(path: Path) -> Any:
     }
     if path.suffix.lower() not in readers:
         known = ", ".join(GRAPH_FILES)
-        raise GraphError(f"{path}: not a file that can be read; give one of {known}, or a TU folder or zip")
+        raise GraphError(f"{path}: files of this type cannot be read; give one of {known}, or a TU folder or zip")
     try:
         return readers[path.suffix.lower()](path)
     except OSError as error:
-        raise GraphError(f"{path}: it can't be opened ({error.strerror or error}); check it") from error
-    except Exception as error:  # each reader has its own; what they mean is one thing
+        raise GraphError(f"{path} cannot be opened ({error.strerror or error}); check the path") from error
+    except Exception as error:  # each reader raises its own kinds of errors for invalid files
         raise GraphError(f"{path}: not a valid {path.suffix[1:].lower()} file ({error}); correct it") from error
 
 
 def _forget_names(networks: Mapping[int, Any]) -> None:
-    """GML and GEXF write a node's name as its `label`; where no two nodes of a graph share one, it is no label."""
+    """Remove the attribute `label` if no two nodes of a graph share one: GML and GEXF write a node's name there."""
     labels = [[data.get("label") for _, data in network.nodes(data=True)] for network in networks.values()]
     if all(len(set(map(str, graph))) == len(graph) for graph in labels) and any(len(graph) > 1 for graph in labels):
         for network in networks.values():

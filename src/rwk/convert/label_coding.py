@@ -1,4 +1,7 @@
-"""One code for one label: graphs from elsewhere speak of the same elements by other numbers."""
+"""Gives graphs the label codes of other graphs, so that equal names compare equal.
+
+The same element may be 6 in one source (its atomic number) and 0 in another (its place in a list).
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,9 @@ from rwk.graphs.canonical import label_codes
 
 
 def in_codes_of(graphs: GraphSet, names: Mapping[int, str] | None) -> GraphSet:
-    """The graphs with node labels coded as `names` (code -> name, of other graphs) has them.
+    """The graphs with node labels coded as in `names`, a mapping of codes to names taken from other graphs.
 
-    A name that is new there gets a code of its own; labels without a name are their own codes, and stay.
+    Names that are not in `names` get codes of their own. Labels without a name keep their codes.
 
     >>> from rwk.convert import as_graphs
     >>> ring = as_graphs([(np.ones((2, 2)) - np.eye(2), ["C", "O"])])

@@ -1,4 +1,4 @@
-"""RDKit molecules and SMILES: atoms labelled by atomic number, bonds by type."""
+"""Converts RDKit molecules and SMILES: atoms are labelled by atomic number, bonds by type."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from rwk.graphs import Graph, GraphError
 
 
 def from_molecules(items: Mapping[int, Any], names: Names, notes: Notes) -> dict[int, Graph]:
-    """Convert RDKit molecules; hydrogens are nodes only where the molecule has them as atoms."""
+    """Convert RDKit molecules; hydrogens become nodes only if the molecule has them as explicit atoms."""
     return {i: _convert(molecule) for i, molecule in items.items()}
 
 
 def from_smiles(items: Mapping[int, str], names: Names, notes: Notes) -> dict[int, Graph]:
-    """Parse SMILES, all of them or none."""
+    """Parse SMILES; raises a `GraphError` that lists those that do not parse."""
     try:
         from rdkit import Chem, rdBase
     except ImportError as error:
         one = next(iter(items.values()))
         raise GraphError(
-            f"{one!r} is no file, and reading it as SMILES needs RDKit: pip install 'rwk[molecules]'"
+            f"{one!r} is not a file, and reading it as SMILES needs RDKit: pip install 'rwk[molecules]'"
         ) from error
     with rdBase.BlockLogs():
         molecules = {i: Chem.MolFromSmiles(text) for i, text in items.items()}

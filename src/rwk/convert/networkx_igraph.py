@@ -1,4 +1,4 @@
-"""networkx and igraph: nodes and edges with named attributes."""
+"""Converts networkx and igraph graphs, whose nodes and edges have named attributes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ NODE_ATTRIBUTES = ("attributes", "attribute", "attr", "features", "feat", "x")
 EDGE_LABELS = ("label", "edge_label", "labels", "bond_type", "bond", "type")
 EDGE_ATTRIBUTES = ("attributes", "attribute", "attr", "edge_attr", "features", "feat")
 
-DIRECTED = "are directed; their edges are used in both directions"
-PARALLEL = "have parallel edges; they are joined and their weights added"
+DIRECTED = "are directed; the edges are used in both directions"
+PARALLEL = "have parallel edges; they are merged and their weights added"
 
 
 class Network(NamedTuple):
-    """A graph of either library in the same words."""
+    """A graph of either library in one form."""
 
     nodes: list[Mapping[str, Any]]
     ends: IntArray  # (m, 2)
@@ -30,7 +30,7 @@ class Network(NamedTuple):
 
 
 def from_networks(items: Mapping[int, Any], names: Names, notes: Notes) -> dict[int, Graph]:
-    """Convert networkx and igraph graphs; names of attributes are chosen once for all of them."""
+    """Convert networkx and igraph graphs; which attributes to use is decided once for all of them."""
     networks = {i: _igraph(item) if hasattr(item, "vs") else _networkx(item) for i, item in items.items()}
     nodes = {i: network.nodes for i, network in networks.items()}
     edges = {i: network.edges for i, network in networks.items()}
@@ -52,7 +52,7 @@ def _convert(network: Network, where: str, names: Names, notes: Notes) -> Graph:
     if network.directed:
         notes.add(DIRECTED)
     else:
-        ends = np.sort(ends, axis=1)  # so that parallel edges run the same way
+        ends = np.sort(ends, axis=1)  # so that parallel edges have the same direction
     proper = ends[ends[:, 0] != ends[:, 1]]
     parallel = len(np.unique(proper, axis=0)) < len(proper)
     if parallel:
@@ -72,6 +72,7 @@ def _fields(
     attributes: str | Sequence[str] | None,
     label_names: dict[int, str],
 ) -> dict[str, Any]:
+    """Fields of `Graph` for the nodes or the edges of one graph; adds the names of labels to `label_names`."""
     fields: dict[str, Any] = {}
     if label is not None:
         codes, names = coded(_column(rows, label, what, where), f"{where}, {what}")
@@ -86,7 +87,7 @@ def _fields(
 def _column(rows: Sequence[Mapping[str, Any]], name: str, what: str, where: str) -> list[Any]:
     for i, row in enumerate(rows):
         if row.get(name) is None:
-            raise GraphError(f"{where}, {what} {i} has no {name!r} and others have; give it to all {what}s or to none")
+            raise GraphError(f"{where}, {what} {i} has no {name!r} but others do; give it to all {what}s or to none")
     return [row[name] for row in rows]
 
 
@@ -97,14 +98,14 @@ def _choose(
     fits: Callable[[Any], bool],
     what: str,
 ) -> str | None:
-    """The name the user gave, or the first usual one that is there; None where there is none."""
+    """The name that the user gave, or the first usual name that is present and fits, or None."""
     present: dict[str, Any] = {}
     for graph in rows.values():
         for row in graph:
             present.update((key, value) for key, value in row.items() if key not in present and value is not None)
     if name is not None and name not in present:
-        known = ", ".join(map(repr, present)) or "nothing"
-        raise GraphError(f"no {what} has an attribute {name!r}; there is {known}")
+        known = ", ".join(map(repr, present)) or "none"
+        raise GraphError(f"no {what} has an attribute {name!r}; the attributes of {what}s are: {known}")
     return name if name is not None else next((n for n in usual if n in present and fits(present[n])), None)
 
 

@@ -1,4 +1,4 @@
-"""PyTorch Geometric: `Data`, and what holds many of them."""
+"""Converts PyTorch Geometric's `Data`, and the batches and datasets that hold many of them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def unpacked(item: Any) -> list[Any] | None:
 
 
 def from_pyg(items: Mapping[int, Any], names: Names, notes: Notes) -> dict[int, Graph]:
-    """Convert `Data`; what `x` and `edge_attr` mean (labels or attributes) is decided once for all."""
+    """Convert `Data`; whether `x` and `edge_attr` are labels or attributes is decided once for all graphs."""
     node = _meaning(items, "node", names.node_label, names.node_attributes, "x")
     edge = _meaning(items, "edge", names.edge_label, names.edge_attributes, "edge_attr")
     graphs = {}
     for i, data in items.items():
         if data.num_nodes is None or (data.edge_index is None and "adj_t" in data):
-            raise GraphError(f"graph {i}: its nodes or edges can't be told; give it edge_index and num_nodes")
+            raise GraphError(f"graph {i} has no edge_index or no number of nodes; give it edge_index and num_nodes")
         ends = np.empty((0, 2)) if data.edge_index is None else _array(data.edge_index).T
         edges = dict(edge[i])
         weights = _first(data, names.edge_weight, "edge_weight")
@@ -35,7 +35,7 @@ def from_pyg(items: Mapping[int, Any], names: Names, notes: Notes) -> dict[int, 
             edges["edge_weights"] = float_rows(_array(weights), f"graph {i}, edge weights")[:, 0]
         if ends.size and not 0 <= ends.min() <= ends.max() < data.num_nodes:
             raise GraphError(
-                f"graph {i}: edge_index names node {int(ends.max())}, but there are {data.num_nodes}; correct it"
+                f"graph {i}: edge_index refers to node {int(ends.max())}, but there are {data.num_nodes} nodes"
             )
         graph, symmetric = build_graph(int(data.num_nodes), ends, nodes=node[i], edges=edges)
         if not symmetric:
@@ -45,7 +45,7 @@ def from_pyg(items: Mapping[int, Any], names: Names, notes: Notes) -> dict[int, 
 
 
 def pyg_targets(items: Sequence[Any]) -> NDArray[Any] | None:
-    """`y` of every graph, where every graph has one of the same size."""
+    """`y` of every graph, or None unless every graph has one and all have the same size."""
     values = [_first(item, "y") for item in items]
     if any(value is None for value in values):
         return None
@@ -59,7 +59,7 @@ def pyg_targets(items: Sequence[Any]) -> NDArray[Any] | None:
 def _meaning(
     items: Mapping[int, Any], what: str, label: str | None, attributes: str | Sequence[str] | None, usual: str
 ) -> dict[int, dict[str, Any]]:
-    """Fields of `Graph` for the nodes or edges of every item."""
+    """Fields of `Graph` for the nodes or the edges of every item."""
     fields: dict[int, dict[str, Any]] = {i: {} for i in items}
     if label is not None:
         for i, values in _columns(items, label).items():
@@ -82,7 +82,7 @@ def _meaning(
 
 
 def _are_labels(columns: list[NDArray[Any]]) -> bool:
-    """One-hot rows, and single columns of integers, are labels."""
+    """Whether these columns are labels: one-hot rows, or single columns of integers."""
     if not columns or len({values.shape[1:] for values in columns}) > 1:
         return False
     single = columns[0].ndim == 1 or columns[0].shape[1] == 1
@@ -96,7 +96,7 @@ def _one_hot(values: NDArray[Any]) -> bool:
 def _columns(items: Mapping[int, Any], name: str) -> dict[int, NDArray[Any]]:
     missing = next((i for i, data in items.items() if _first(data, name) is None), None)
     if missing is not None:
-        raise GraphError(f"graph {missing} has no {name!r}; give it to all graphs, or name another")
+        raise GraphError(f"graph {missing} has no {name!r}; give it to all graphs, or choose another name")
     return {i: _array(data[name]) for i, data in items.items()}
 
 

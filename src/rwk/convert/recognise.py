@@ -1,4 +1,4 @@
-"""What is this, and who converts it?"""
+"""`as_graphs`: recognise the form of the given graphs and call its converter."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from rwk.graphs.checks import check_graphs
 Converter = Callable[[Mapping[int, Any], Names, Notes], dict[int, Graph]]
 
 
-def _records(items: Mapping[int, Graph], names: Names, notes: Notes) -> dict[int, Graph]:
+def _unchanged(items: Mapping[int, Graph], names: Names, notes: Notes) -> dict[int, Graph]:
     return dict(items)
 
 
 _FAMILIES: dict[str, Converter] = {
-    "record": _records,
+    "record": _unchanged,
     "networkx": from_networks,
     "igraph": from_networks,
     "torch_geometric": from_pyg,
@@ -50,18 +50,44 @@ def as_graphs(
     edge_label: str | None = None,
     edge_attributes: str | Sequence[str] | None = None,
 ) -> GraphSet:
-    """Make a `GraphSet` of graphs in any of the usual forms.
+    """Convert graphs in any of the usual forms to a `GraphSet`.
 
-    One graph or an iterable of: `Graph`; networkx or igraph graphs; adjacency matrices (dense or scipy sparse) alone
-    or as tuples (adjacency, labels), (adjacency, attributes), (adjacency, labels, attributes); PyG `Data`; GraKeL
-    tuples; RDKit molecules; SMILES; paths of GraphML, GML or GEXF files. Or a PyG dataset, the path of a TU folder or
-    zip, the name of a benchmark set. A tuple that starts with a matrix is one graph, a list is many.
+    Directed edges are used in both directions and the weights of parallel edges are added; a warning says so.
+    Self-loops are dropped.
 
-    The keywords name attributes of nodes and edges where the usual names would not find them; several names make
-    several columns. Directed edges are used in both directions, weights of parallel edges added, and this is said in
-    a warning; self-loops are dropped.
+    Parameters
+    ----------
+    data : graph, list of graphs, path or name
+        One graph or an iterable of graphs, each of which may be: a `Graph`; a networkx or igraph graph; an adjacency
+        matrix (dense or scipy sparse), alone or in a tuple (adjacency, labels), (adjacency, attributes) or (adjacency,
+        labels, attributes); a PyTorch Geometric `Data`; a GraKeL tuple; an RDKit molecule; a SMILES string; the path of
+        a GraphML, GML or GEXF file. Or a whole set: a `GraphSet`, a PyTorch Geometric dataset, the path of a TU folder
+        or zip, the name of a benchmark set. A tuple that starts with a matrix is one graph; a list is many graphs.
+    targets : array-like of length n_graphs, optional
+        Class or value of each graph.
+    node_label, edge_label : str, optional
+        Name of the attribute that holds the labels, if it is not one of the usual names (`label`, `element`,
+        `bond_type`, ...).
+    node_attributes, edge_attributes : str or list of str, optional
+        Names of the attributes that hold numbers or vectors, if not one of the usual names (`x`, `attr`, `features`,
+        ...). Several names give several columns.
+    edge_weight : str
+        Name of the attribute that holds the weight of an edge.
 
+    Returns
+    -------
+    GraphSet
+
+    Raises
+    ------
+    GraphError
+        If something is not a graph, or cannot be used; the message says which graph and why.
+
+    Examples
+    --------
     >>> import networkx as nx
+    >>> import numpy as np
+    >>> from rwk import as_graphs
     >>> as_graphs([nx.path_graph(3), nx.star_graph(4)], targets=[0, 1])
     GraphSet('graphs', 2 graphs, 3-5 nodes; targets)
     >>> as_graphs((np.array([[0, 1], [1, 0]]), ["C", "O"]))
@@ -77,12 +103,12 @@ def as_graphs(
     if targets is not None:
         graphs = replace(graphs, targets=_as_targets(targets, len(graphs)))
     check_graphs(graphs)
-    notes.say(len(graphs), stacklevel=2)
+    notes.warn(len(graphs), stacklevel=2)
     return graphs
 
 
 def _whole_set(data: Any) -> GraphSet | None:
-    """Data that is a set already, or a name or path of one."""
+    """The set, if the data is a set, or the name or path of one; else None."""
     if isinstance(data, GraphSet):
         return data
     if not isinstance(data, str | Path):
@@ -97,7 +123,7 @@ def _whole_set(data: Any) -> GraphSet | None:
 
 
 def _items(data: Any) -> list[Any]:
-    """The single graphs in what was given."""
+    """The single graphs in the data, not yet converted."""
     if isinstance(data, str | Path | Graph) or is_matrix(data):
         return [data]
     if _package(data) == "torch_geometric":
@@ -106,18 +132,18 @@ def _items(data: Any) -> list[Any]:
     if not isinstance(data, list) and _family(data) is not None:
         return [data]
     if not isinstance(data, Iterable) and not hasattr(data, "__getitem__"):
-        raise GraphError(f"a {type(data).__name__} is no graph and no list of graphs; see the help of as_graphs")
+        raise GraphError(f"{type(data).__name__} is neither a graph nor a list of graphs; see the help of as_graphs")
     return [single for item in data for single in (item if isinstance(item, GraphSet) else [item])]
 
 
 def _convert(items: list[Any], names: Names, notes: Notes) -> list[Graph]:
-    """Family by family, so that each can look at all its graphs before it decides; the order stays."""
+    """Convert all graphs of one form together, so that the converter can look at all of them; the order stays."""
     families: dict[str, dict[int, Any]] = {}
     for i, item in enumerate(items):
         family = _family(item)
         if family is None:
             what = "None" if item is None else f"a {type(item).__name__}"
-            raise GraphError(f"graph {i} is {what}, which is no graph; see the help of as_graphs for what is")
+            raise GraphError(f"graph {i} is {what}, which is not a graph; see the help of as_graphs")
         families.setdefault(family, {})[i] = Path(item).expanduser() if family == "file" else item
     graphs: dict[int, Graph] = {}
     for family, members in families.items():
@@ -126,7 +152,7 @@ def _convert(items: list[Any], names: Names, notes: Notes) -> list[Graph]:
 
 
 def _family(item: Any) -> str | None:
-    """Which converter knows this object, or None."""
+    """The key of the converter for this object, or None if there is none."""
     if isinstance(item, Graph):
         return "record"
     if isinstance(item, Path) or (isinstance(item, str) and (_exists(item) or item.lower().endswith(GRAPH_FILES))):
@@ -143,7 +169,7 @@ def _family(item: Any) -> str | None:
 
 
 def _package(item: Any) -> str | None:
-    """The library an object comes from, told by its class or one it inherits from."""
+    """The library that an object's class, or a class it inherits from, belongs to; None for other libraries."""
     packages = [kind.__module__.partition(".")[0] for kind in type(item).__mro__]
     return next((p for p in packages if p in ("networkx", "igraph", "torch_geometric", "rdkit")), None)
 
@@ -151,7 +177,7 @@ def _package(item: Any) -> str | None:
 def _exists(item: str | Path) -> bool:
     try:
         return Path(item).expanduser().exists()
-    except (OSError, ValueError):  # too long for a path, or a character no path has: not a file then
+    except (OSError, ValueError):  # too long for a path, or not allowed in one: not a file
         return False
 
 
@@ -163,5 +189,5 @@ def _as_targets(targets: Any, n_graphs: int) -> NDArray[Any]:
     values = np.asarray(targets)
     if values.ndim == 0 or len(values) != n_graphs:
         n_targets = 1 if values.ndim == 0 else len(values)
-        raise GraphError(f"{n_targets} targets were given for {n_graphs} graphs; give one for each")
+        raise GraphError(f"{n_targets} targets were given for {n_graphs} graphs; give one per graph")
     return values
