@@ -1,4 +1,4 @@
-"""The sets known by name, and how to recognise the right content."""
+"""The sets that are known by name, and the checksums of their contents."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 
 SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
 
-# Content checksums (`cache.content_checksum`) of copies that were compared with the published statistics. They are
-# of the graphs, not of a zip, so a repacked file or another order of lines passes.
+# Content checksums (`parsed_cache.content_checksum`) of copies that were compared with the published statistics. They
+# are of the graphs, not of a zip, so a repacked file or another order of lines passes.
 CHECKSUMS = {
     "BZR": "e52944d9e1fe41bad7b1c51334a87aaf8f2ad24342d78487486a105158ff9fd5",
     "BZR_MD": "3b581c5764763c9deefe881c3f3cf4a2646e7b00775e76574cf4291c12e804d0",
@@ -24,23 +24,27 @@ CHECKSUMS = {
     "PTC_MR": "61486f19585b380b6c56e61f176ec88984309a892b21c42cb5431cbf7e6a36ce",
 }
 
-# Copies converted from another text format, no original at hand to compare the order of nodes with: their checksum
-# leaves that order out.
+# Sets whose checksum ignores the order of the nodes: our copy was converted from another text format, and there was no
+# original to compare that order with.
 ANY_NODE_ORDER = frozenset({"COLLAB"})
 
-# other spellings than those that differ in case and punctuation only
+# spellings that differ in more than case and punctuation
 _ALIASES = {"ptc": "ptcmr"}
 
 
 def plain(name: str) -> str:
-    """A name without case and punctuation: D&D, DD and d_d are one."""
+    """A name without case and punctuation: D&D, DD and d_d are the same set.
+
+    >>> plain("PTC-MR"), plain("D&D")
+    ('ptcmr', 'dd')
+    """
     key = re.sub(r"[^a-z0-9]", "", name.lower())
     return _ALIASES.get(key, key)
 
 
 KNOWN = {plain(name): name for name in CHECKSUMS}
 
-# What the node labels mean, where the sets' own descriptions say so.
+# What the node labels mean, for the sets whose own descriptions say so.
 ELEMENTS = {
     "MUTAG": "C N O F I Cl Br",
     "PTC_MR": "In P O N Na C Cl S Br F K Cu Zn I Ba Sn Pb Ca",
@@ -50,7 +54,7 @@ ELEMENTS = {
 
 
 def element_names(name: str) -> dict[int, str] | None:
-    """Chemical elements by node label, or None for a set whose labels are none or are not known.
+    """Chemical elements by node label, or None if the labels are not elements or not known.
 
     >>> element_names("MUTAG")[1]
     'N'

@@ -1,4 +1,8 @@
-"""Sets whose edges carry a length, as COX2_MD and BZR_MD: complete graphs with the distance of every two atoms."""
+"""Sets whose edges have a length, such as COX2_MD and BZR_MD: complete graphs with the distance of every two atoms.
+
+METHOD, section 2: the bonds are the adjacency, and all distances stay available for C_P (`bonds_only`); the alternative
+is a complete adjacency weighted by distance (`distance_graph`).
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,9 @@ from rwk.runtime.arrays import FloatArray
 
 
 def bonds_only(graphs: GraphSet, no_bond: int = 1) -> GraphSet:
-    """Keep the edges that are chemical bonds, those whose label is not `no_bond`.
+    """Keep only the edges that are chemical bonds: those whose label is not `no_bond`.
 
-    The bonds keep label and length. Where every two atoms had a distance, all of them stay available as
+    The bonds keep their labels and lengths. If the graphs were complete, the distances of all pairs of atoms become
     `node_distances`.
 
     >>> from rwk import Graph
@@ -22,7 +26,7 @@ def bonds_only(graphs: GraphSet, no_bond: int = 1) -> GraphSet:
     [[0, 1], [0, 2]]
     """
     if graphs.edge_labels is None:
-        raise GraphError(f"{graphs.name} has no edge labels, so its bonds can't be told; leave it as it is")
+        raise GraphError(f"{graphs.name} has no edge labels that tell bonds from other edges; use it as it is")
     keep = graphs.edge_labels != no_bond
     before = np.concatenate([[0], np.cumsum(keep)])
     complete = np.array_equal(graphs.n_edges, graphs.sizes * (graphs.sizes - 1) // 2)
@@ -39,7 +43,7 @@ def bonds_only(graphs: GraphSet, no_bond: int = 1) -> GraphSet:
 
 
 def distance_graph(graphs: GraphSet, sigma: float) -> GraphSet:
-    """Weigh every edge by exp(-d² / σ²), d being its length (its first attribute).
+    """Give every edge the weight exp(-d² / σ²), where d is its length (its first attribute).
 
     >>> from rwk import Graph
     >>> pair = Graph(2, np.array([[0, 1]]), edge_attributes=np.array([[2.0]]))
@@ -47,14 +51,14 @@ def distance_graph(graphs: GraphSet, sigma: float) -> GraphSet:
     [0.368]
     """
     if graphs.edge_attributes is None:
-        raise GraphError(f"{graphs.name} has no edge attributes, so its edges have no length; use another set")
+        raise GraphError(f"{graphs.name} has no edge attributes, so its edges have no lengths; use another set")
     if not (np.isfinite(sigma) and sigma > 0):
         raise GraphError(f"sigma is {sigma}; it must be positive")
     return replace(graphs, edge_weights=np.exp(-((graphs.edge_attributes[:, 0] / sigma) ** 2)))
 
 
 def _all_distances(graphs: GraphSet) -> FloatArray:
-    """The matrices of complete graphs, flat, one after the other."""
+    """The distance matrices of complete graphs, flattened, one after the other."""
     assert graphs.edge_attributes is not None
     lengths, sizes = graphs.edge_attributes[:, 0], np.repeat(graphs.sizes, graphs.n_edges)
     starts = np.repeat(graphs.pair_offsets[:-1], graphs.n_edges)

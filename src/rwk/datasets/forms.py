@@ -1,4 +1,4 @@
-"""Datasets in the forms that methods see them in, and which grid of settings serves them."""
+"""Datasets as the methods of an experiment see them, and which grid of settings is searched for them."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import Final
 from rwk.datasets import bonds_only, distance_graph, load_dataset
 from rwk.graphs import GraphError, GraphSet
 
-# exp(-d² / σ²): bonds are 1 to 1.5 Å long
+# in exp(-d² / σ²); bonds are 1 to 1.5 Å long
 SIGMA: Final = 2.0
-# one of the two forms of a set with distances -> the set
+# name of one form of a set with distances -> name of the set
 SINGLE_FORMS: Final[Mapping[str, str]] = {
     f"{name}-{form}": name for name in ("COX2_MD", "BZR_MD") for form in ("bonds", "distance")
 }
 
 
 def load_forms(name: str, data: Path | None = None) -> tuple[GraphSet, dict[str, GraphSet]]:
-    """A dataset and what the method sees of it, by form: most sets are seen as they are, under the form "".
+    """A dataset, and its forms by name; most sets have one form, the set as it is, under the name "".
 
-    Complete graphs with lengths (COX2_MD, BZR_MD) are seen twice: their bonds alone, and all pairs weighted by
-    exp(-d²/σ²). COX2_MD-bonds and COX2_MD-distance name either alone.
+    Complete graphs with lengths (COX2_MD, BZR_MD) have two forms (METHOD, section 2): "bonds" has the bonds alone,
+    "distance" has all pairs weighted by exp(-d²/σ²). The names COX2_MD-bonds and COX2_MD-distance give one form only.
     """
     base, _, form = name.partition("-") if name in SINGLE_FORMS else (name, "", "")
     graphs = load_dataset(base, root=data)
     if graphs.targets is None:
-        raise GraphError(f"{graphs.name} has no class labels, so there is nothing to classify")
+        raise GraphError(f"{graphs.name} has no class labels, so it cannot be used for classification; use another set")
     complete = bool((graphs.n_edges == graphs.sizes * (graphs.sizes - 1) // 2).all())
     if graphs.edge_labels is None or graphs.edge_attributes is None or not complete:
         return graphs, {"": graphs}
@@ -39,5 +39,5 @@ def load_forms(name: str, data: Path | None = None) -> tuple[GraphSet, dict[str,
 
 
 def grid_of(graphs: GraphSet) -> str:
-    """Which of the two grids serves a dataset: "continuous" where nodes or edges have attributes."""
+    """The grid of settings for a dataset: "continuous" if its nodes or edges have attributes, else "discrete"."""
     return "discrete" if graphs.node_attributes is None and graphs.edge_attributes is None else "continuous"

@@ -1,4 +1,4 @@
-"""From a name or path to graphs: where to look, what to fetch, what to say when it is not there."""
+"""`load_dataset`: find a set by name or path, download it if needed, and read it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,13 @@ from rwk.graphs import GraphError, GraphSet
 def list_datasets() -> list[str]:
     """Names of the sets that can be downloaded.
 
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from rwk.datasets import list_datasets
     >>> list_datasets()[:3]
     ['BZR', 'BZR_MD', 'COLLAB']
     """
@@ -28,10 +35,28 @@ def list_datasets() -> list[str]:
 def load_dataset(name_or_path: str | Path, root: str | Path | None = None, download: bool = True) -> GraphSet:
     """Load a benchmark set by name, or any set in TU form from a folder or zip.
 
-    Spelling is forgiving (D&D, DD; PTC-MR, PTC_MR). A name is looked for, as folder or zip, in `root` (else
-    `$RWK_DATA`), in the user's cache and in installed packages that carry it; then it is downloaded from the TUDataset
-    site, and the content checked. The parsed form is cached (`$RWK_CACHE`).
+    A name is looked for as a folder or zip in `root` (or `$RWK_DATA`), then in the user's cache, then in installed
+    packages that contain it. If it is not found there, it is downloaded from the TUDataset site and its content is
+    verified. The parsed form is cached in `$RWK_CACHE`, or in the user's cache folder.
 
+    Parameters
+    ----------
+    name_or_path : str or Path
+        Name of a set, or path of a folder or zip with files NAME_A.txt, NAME_graph_indicator.txt and so on. Case and
+        punctuation of a name do not matter: D&D and DD are the same set.
+    root : str or Path, optional
+        Folder to look in first; `$RWK_DATA` if None.
+    download : bool
+        Whether a set that is not found may be downloaded.
+
+    Returns
+    -------
+    GraphSet
+        The graphs; `targets` are their classes.
+
+    Examples
+    --------
+    >>> from rwk import load_dataset
     >>> load_dataset("mutag")
     GraphSet('MUTAG', 188 graphs, 10-28 nodes; node_labels, edge_labels, targets)
     """
@@ -45,14 +70,14 @@ def load_dataset(name_or_path: str | Path, root: str | Path | None = None, downl
         name = catalogue.KNOWN[catalogue.plain(name)]
         if download:
             return _download(name)
-        raise GraphError(f"{name} is not on this machine; allow the download, or put {name}.zip into {_ROOTS}")
+        raise GraphError(f"{name} is not on this computer; allow the download, or put {name}.zip into {_ROOTS}")
     if Path(name).exists():
         return read_path(Path(name))
     raise GraphError(_unknown(name, root))
 
 
 def read_path(path: Path) -> GraphSet:
-    """Read a TU folder or zip, from the cache where it has not changed."""
+    """Read a TU folder or zip, from the cache if the files have not changed."""
     source = find_source(path)
     graphs = read_cached(source)
     if graphs is None:
@@ -62,7 +87,7 @@ def read_path(path: Path) -> GraphSet:
 
 
 def _with_names(graphs: GraphSet) -> GraphSet:
-    """The elements' names, where the set has no names of its own."""
+    """The set with names of chemical elements, if it has no label names of its own and its elements are known."""
     return graphs if graphs.label_names else replace(graphs, label_names=catalogue.element_names(graphs.name))
 
 
@@ -78,7 +103,7 @@ def _find(name: str, root: str | Path | None) -> Path | None:
 
 
 def _places(root: str | Path | None) -> Iterator[tuple[str, Path]]:
-    """Every folder and zip that could be a set, with its plain name, nearest first."""
+    """Every folder and zip that could be a set, with its plain name, in the order in which they are searched."""
     for folder in _folders(root):
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
             if not path.name.startswith(".") and tu_place(path) is not None:
@@ -93,7 +118,7 @@ def _folders(root: str | Path | None) -> Iterator[Path]:
     elif os.environ.get("RWK_DATA"):
         yield Path(os.environ["RWK_DATA"]).expanduser()
     yield cache_folder() / "datasets"
-    package = find_spec("grakel")  # finds it without importing it
+    package = find_spec("grakel")  # it contains MUTAG; found without importing it
     for place in (package and package.submodule_search_locations) or ():
         yield Path(place) / "tests" / "data"
 
@@ -101,23 +126,23 @@ def _folders(root: str | Path | None) -> Iterator[Path]:
 def _unknown(name: str, root: str | Path | None) -> str:
     names = {**catalogue.KNOWN, **{key: path.name.removesuffix(".zip") for key, path in _places(root)}}
     near = difflib.get_close_matches(catalogue.plain(name), names, n=1, cutoff=0.5)
-    hint = f"did you mean {names[near[0]]!r}?" if near else f"known are {', '.join(list_datasets())}"
+    hint = f"did you mean {names[near[0]]!r}?" if near else f"the known names are {', '.join(list_datasets())}"
     return f"there is no dataset {name!r}; {hint} (or give the path of a TU folder or zip)"
 
 
 def _download(name: str) -> GraphSet:
-    """Fetch, read and verify; only then it gets its name in the cache."""
+    """Download, read and verify a set; it gets its name in the cache only after that."""
     import pooch
 
     folder = cache_folder() / "datasets"
     url = f"{catalogue.SITE}/{name}.zip"
-    pooch.get_logger().setLevel("ERROR")  # it would print a checksum that means nothing here
+    pooch.get_logger().setLevel("ERROR")  # it would print the checksum of the zip, which is not the one we compare
     beside = f".{name}.{os.getpid()}.zip"
     try:
         fetched = Path(pooch.retrieve(url, known_hash=None, fname=beside, path=folder))
-    except Exception as error:  # whatever the network, the site or the disk did
+    except Exception as error:  # any failure of the network, the site or the disk
         raise GraphError(
-            f"{name} is not on this machine and could not be downloaded from {url} ({type(error).__name__}); "
+            f"{name} is not on this computer and could not be downloaded from {url} ({type(error).__name__}); "
             f"put {name}.zip into {_ROOTS}"
         ) from error
     try:
@@ -127,7 +152,7 @@ def _download(name: str) -> GraphSet:
         wanted = catalogue.CHECKSUMS[name]
         if got != wanted:
             raise GraphError(
-                f"{url} does not hold the {name} it should (content checksum {got[:12]}, expected {wanted[:12]}); "
+                f"{url} does not contain the expected {name} (content checksum {got[:12]}, expected {wanted[:12]}); "
                 f"try again later, or put a copy you trust into {_ROOTS}"
             )
         final = fetched.replace(folder / f"{name}.zip")

@@ -1,4 +1,4 @@
-"""The parsed form on disk, as npz without pickle, and the checksum of its content."""
+"""The parsed form of a set on disk, as npz without pickle, and the checksum of its content."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -16,26 +15,27 @@ from numpy.typing import NDArray
 
 from rwk.datasets.tu_files import Source
 from rwk.graphs import EDGE_FIELDS, NODE_FIELDS, GraphSet
+from rwk.runtime.files import write_arrays
 
-_FORMAT = 1  # raise it when the parsed form changes
+_FORMAT = 1  # increase it when the parsed form changes
 _INTEGERS = ("node_offsets", "edge_offsets", "edges", "node_labels", "edge_labels", "n_self_loops")
 _ARRAYS = ("node_offsets", "edge_offsets", "edges", *NODE_FIELDS, *EDGE_FIELDS, "targets", "n_self_loops")
 
 
 def cache_folder() -> Path:
-    """Where downloads and parsed sets are kept: `$RWK_CACHE`, or the user's cache."""
+    """Where downloads and parsed sets are kept: `$RWK_CACHE`, or the user's cache folder."""
     given = os.environ.get("RWK_CACHE")
     if given:
         return Path(given).expanduser()
     try:
         import pooch
-    except ImportError:  # a machine that only computes has no need to download
+    except ImportError:  # pooch may be left out on a computer that never downloads
         return Path.home() / ".cache" / "rwk"
     return Path(pooch.os_cache("rwk"))
 
 
 def read_cached(source: Source) -> GraphSet | None:
-    """The parsed form of a source, or None where there is none, an outdated or a damaged one."""
+    """The parsed form of a source, or None if there is none, or it is outdated or damaged."""
     try:
         with np.load(_cache_file(source), allow_pickle=False) as stored:
             head = json.loads(str(stored["head"]))
@@ -52,33 +52,25 @@ def read_cached(source: Source) -> GraphSet | None:
 
 
 def write_cached(source: Source, graphs: GraphSet) -> None:
-    """Keep the parsed form: written beside and renamed, and left out where the folder can't be written."""
+    """Write the parsed form to the cache; does nothing if the folder cannot be written to."""
     head = {"stamp": _stamp(source), "name": graphs.name, "label_names": dict(graphs.label_names or {})}
     arrays = {name: getattr(graphs, name) for name in _ARRAYS if getattr(graphs, name) is not None}
     arrays |= {name: _narrow(arrays[name]) for name in _INTEGERS if name in arrays}
     file = _cache_file(source)
     with contextlib.suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle, beside = tempfile.mkstemp(dir=file.parent, suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                np.savez(stream, head=np.array(json.dumps(head)), **arrays)
-            os.replace(beside, file)
-        except BaseException:
-            os.unlink(beside)
-            raise
+        write_arrays(file, head=np.array(json.dumps(head)), **arrays)
 
 
 def content_checksum(graphs: GraphSet, *, node_order: bool = True) -> str:
-    """sha256 of the graphs themselves: the same for every file that lists the same graphs.
+    """sha256 of the graphs themselves: equal for all files that contain the same graphs.
 
-    It does not depend on the order in which edges are listed, nor on spaces, line ends or compression; with
-    `node_order=False` not on the order of nodes either (it then sees sizes, degrees and targets only).
+    It does not depend on the order in which edges are listed, on spaces, on line ends or on compression. With
+    `node_order=False` it does not depend on the order of the nodes either; it then covers only sizes, degrees and
+    targets.
     """
     arrays = {name: getattr(graphs, name) for name in _ARRAYS if name != "n_self_loops"}
     if not node_order:
-        ends = graphs.edges + np.repeat(graphs.node_offsets[:-1], graphs.n_edges)[:, None]
-        degrees = np.bincount(ends.ravel(), minlength=int(graphs.node_offsets[-1]))
+        degrees = np.bincount(graphs.packed_edges.ravel(), minlength=int(graphs.node_offsets[-1]))
         by_graph = np.lexsort((degrees, np.repeat(np.arange(len(graphs)), graphs.sizes)))
         arrays = {"node_offsets": graphs.node_offsets, "degrees": degrees[by_graph], "targets": graphs.targets}
     digest = hashlib.sha256()
@@ -100,7 +92,7 @@ def _stamp(source: Source) -> str:
 
 
 def _narrow(values: NDArray[Any]) -> NDArray[Any]:
-    """Integers in as few bytes as hold them all."""
+    """The integers in the smallest type that holds them all."""
     if not len(values):
         return values
     low, high = int(values.min()), int(values.max())

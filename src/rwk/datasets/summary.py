@@ -1,4 +1,4 @@
-"""What a set looks like, in one row."""
+"""`dataset_statistics`: one row of statistics per set."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rwk.graphs import GraphError, GraphSet
 
 @dataclass(frozen=True)
 class DatasetStatistics:
-    """The usual figures of a set of graphs; what a set does not have is None.
+    """Statistics of a set of graphs; entries that do not apply are None.
 
-    Edges are undirected; a self-loop that was dropped on loading counts as one edge, as in the published figures.
+    Edges are undirected. A self-loop that was dropped on loading counts as one edge, as in the published statistics.
     """
 
     name: str
@@ -32,7 +32,7 @@ class DatasetStatistics:
     n_disconnected: int
 
     def row(self) -> dict[str, str]:
-        """The figures as text, by column title.
+        """The statistics as text, by column title.
 
         >>> from rwk.datasets import load_dataset
         >>> dataset_statistics(load_dataset("MUTAG")).row()["classes (label: count)"]
@@ -60,14 +60,26 @@ class DatasetStatistics:
 
 
 def dataset_statistics(graphs: GraphSet) -> DatasetStatistics:
-    """Count what there is in a set.
+    """Statistics of a set: numbers of graphs, classes, nodes, edges, labels and attributes, and connectivity.
 
-    >>> from rwk.datasets import load_dataset
+    Parameters
+    ----------
+    graphs : GraphSet
+        The set, with at least one graph.
+
+    Returns
+    -------
+    DatasetStatistics
+        A record; `row()` gives the statistics as text for a table.
+
+    Examples
+    --------
+    >>> from rwk.datasets import dataset_statistics, load_dataset
     >>> round(dataset_statistics(load_dataset("MUTAG")).mean_edges, 2)
     19.79
     """
     if not len(graphs):
-        raise GraphError(f"{graphs.name}: there is no graph in it; give at least one")
+        raise GraphError(f"{graphs.name} is empty; give at least one graph")
     loops = 0 if graphs.n_self_loops is None else int(graphs.n_self_loops.sum())
     isolated, disconnected = _connectivity(graphs)
     return DatasetStatistics(
@@ -96,12 +108,12 @@ def _class_counts(graphs: GraphSet) -> dict[Any, int] | None:
 
 
 def _connectivity(graphs: GraphSet) -> tuple[int, int]:
-    """How many graphs have a node without neighbour, how many fall into parts."""
+    """How many graphs have a node without neighbours, and how many are not connected."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     n_nodes = int(graphs.node_offsets[-1])
-    ends = graphs.edges + np.repeat(graphs.node_offsets[:-1], graphs.n_edges)[:, None]
+    ends = graphs.packed_edges
     lonely = np.bincount(ends.ravel(), minlength=n_nodes) == 0
     isolated = np.logical_or.reduceat(lonely, graphs.node_offsets[:-1])
     union = coo_array((np.ones(len(ends), dtype=np.int8), (ends[:, 0], ends[:, 1])), shape=(n_nodes, n_nodes))

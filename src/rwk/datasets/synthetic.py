@@ -1,4 +1,4 @@
-"""A set with a known answer: graphs of one class carry a motif, and it is known at which nodes."""
+"""A synthetic set with a known answer: graphs of one class contain a motif, and its nodes are known."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import numpy as np
 from rwk.graphs import Graph, GraphSet
 from rwk.runtime.arrays import IntArray
 
-# a wheel with a broken rim: five nodes, seven edges; no tree has anything like it
+# a wheel with a broken rim: five nodes, seven edges, and cycles, which no tree has
 MOTIF = ((0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (2, 3), (3, 4))
 MOTIF_SIZE = 5
 
 
 def planted_motif(n_graphs: int = 60, *, n_nodes: int = 16, random_state: int = 0) -> tuple[GraphSet, list[IntArray]]:
-    """Random trees, half of them (class 1) with a motif grown on, and the motif's nodes in each graph.
+    """Random trees, half of them (class 1) with a motif attached, and the nodes of the motif in each graph.
 
-    Graphs of class 0 grow a random tree of the motif's size in its place, so that size says nothing. Nodes are
-    shuffled; those of a graph without motif are an empty array.
+    Graphs of class 0 have a random tree of the same size in its place, so the size of a graph does not tell its class.
+    The nodes are shuffled; for a graph without motif the array of its nodes is empty.
 
     >>> graphs, motifs = planted_motif(4)
     >>> graphs.targets.tolist(), [len(nodes) for nodes in motifs]
@@ -40,5 +40,5 @@ def planted_motif(n_graphs: int = 60, *, n_nodes: int = 16, random_state: int = 
 
 
 def _tree(n: int, rng: np.random.Generator) -> list[tuple[int, int]]:
-    """A random tree: every node hangs on one of the four before it, so branches grow long."""
+    """A random tree: each node is attached to one of the four before it, so branches grow long."""
     return [(int(rng.integers(max(0, i - 4), i)), i) for i in range(1, n)]

@@ -1,4 +1,4 @@
-"""A TU set on disk: a folder or a zip with files NAME_A.txt, NAME_graph_indicator.txt and so on."""
+"""The files of a TU set: a folder or a zip with NAME_A.txt, NAME_graph_indicator.txt and so on."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PARTS = (
     "edge_labels",
     "edge_attributes",
 )
-MAX_BYTES = 4 * 2**30  # of text in one set; the largest benchmark sets have a tenth of that
+MAX_BYTES = 4 * 2**30  # of text in one set, ten times the largest benchmark set
 
 _DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, NotImplementedError)
 
@@ -39,7 +39,7 @@ class Source:
 
     @contextmanager
     def open(self, part: str) -> Iterator[IO[bytes]]:
-        """The bytes of one part; damage is told as a `GraphError`."""
+        """Open one part for reading bytes; a damaged file raises a `GraphError`."""
         try:
             if self.path.is_dir():
                 with open(self.path / self.files[part], "rb") as stream:
@@ -48,33 +48,35 @@ class Source:
                 with zipfile.ZipFile(self.path) as archive, archive.open(self.files[part]) as stream:
                     yield stream
         except _DAMAGE as error:
-            raise GraphError(f"{self.path}: {self.files[part]} can't be read ({error}); get the set again") from error
+            raise GraphError(f"{self.path}: {self.files[part]} cannot be read ({error}); get the set again") from error
 
     def file_name(self, part: str) -> str:
+        """Name of the file of one part, for messages; parts that are missing have one too."""
         return PurePosixPath(self.files.get(part, f"{self.name}_{part}.txt")).name
 
 
 def tu_place(path: Path) -> Path | None:
-    """Where the files of a set are: a zip, a folder, or its subfolder `raw` as PyG leaves it; None if nowhere."""
+    """Where the files of a set are: a zip, a folder, or its subfolder `raw` (PyG's layout); None if there are none."""
     if path.suffix == ".zip" and path.is_file():
         return path
     return next((place for place in (path, path / "raw") if any(place.glob("*_A.txt"))), None)
 
 
 def find_source(path: Path) -> Source:
-    """Look at a folder or zip and say what it holds, or raise a `GraphError`."""
+    """The set that a folder or zip contains; raises a `GraphError` if it contains none."""
     path = tu_place(path) or path
     if path.is_dir():
         entries = {p.name: p.stat() for p in path.iterdir() if p.name.endswith(".txt") and p.is_file()}
         stamp = ";".join(f"{n}:{s.st_size}:{s.st_mtime_ns}" for n, s in sorted(entries.items()))
         return _source(path, list(entries), stamp)
     if not path.is_file():
-        raise GraphError(f"{path}: there is no such folder or zip; check the path")
+        raise GraphError(f"there is no folder or zip {path}; check the path")
     stat = path.stat()
     return _source(path, _checked_members(path), f"{stat.st_size}:{stat.st_mtime_ns}")
 
 
 def _checked_members(path: Path) -> list[str]:
+    """The files in a zip; raises if one points outside, or if together they are too large."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
@@ -83,24 +85,24 @@ def _checked_members(path: Path) -> list[str]:
     for member in members:
         parts = PurePosixPath(member.filename.replace("\\", "/")).parts
         if ".." in parts or parts[:1] == ("/",) or (parts and ":" in parts[0]):
-            raise GraphError(f"{path}: its member {member.filename!r} points outside the zip; don't use this file")
+            raise GraphError(f"{path}: the file {member.filename!r} in it points outside the zip; don't use this zip")
     size = sum(member.file_size for member in members)
     if size > MAX_BYTES:
         raise GraphError(
-            f"{path}: it would unpack to {size / 2**30:.0f} GiB; more than {MAX_BYTES / 2**30:.0f} is refused"
+            f"{path} would unpack to {size / 2**30:.0f} GiB and the limit is {MAX_BYTES / 2**30:.0f}; use a smaller set"
         )
     return [member.filename for member in members if not member.is_dir()]
 
 
 def _source(path: Path, files: list[str], stamp: str) -> Source:
-    hidden = "._"  # macOS puts such a twin beside every file
+    hidden = "._"  # macOS adds such a file for every file
     files = [file for file in files if not PurePosixPath(file).name.startswith(hidden)]
     names = {PurePosixPath(file).name.removesuffix("_A.txt"): file for file in files if file.endswith("_A.txt")}
     stem = path.name.removesuffix(".zip")
     if not names:
-        raise GraphError(f"{path}: there is no file NAME_A.txt in it; a TU set needs one")
+        raise GraphError(f"{path} contains no file NAME_A.txt, which every TU set has; check the path")
     if len(names) > 1 and stem not in names:
-        raise GraphError(f"{path}: it holds several sets ({', '.join(sorted(names))}); keep one")
+        raise GraphError(f"{path} contains several sets ({', '.join(sorted(names))}); keep one")
     name = stem if stem in names else next(iter(names))
     prefix = names[name].removesuffix("A.txt")
     here = set(files)

@@ -1,4 +1,4 @@
-"""One reader for all sets in TU form, vectorised: no Python loop over lines."""
+"""One reader for all sets in TU form, vectorised: there is no Python loop over lines."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rwk.datasets.tu_files import Source
 from rwk.graphs import GraphError, GraphSet
 from rwk.graphs.canonical import CanonicalEdges, canonical_edges, label_codes
 from rwk.graphs.checks import check_graphs
-from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.runtime.arrays import FloatArray, IntArray, offsets_of
 
-_CHUNK = 2**23  # bytes of text parsed at once: memory stays near the size of the result
+_CHUNK = 2**23  # bytes of text parsed at once, so that memory stays near the size of the result
 _COMMA_TO_SPACE = bytes.maketrans(b",", b" ")
 _COMMA, _NEWLINE, _WORD = 1, 2, 3
 _KIND = np.full(256, _WORD, dtype=np.uint8)
@@ -25,7 +25,7 @@ _KIND[ord("\n")] = _NEWLINE
 
 
 def read_tu(source: Source) -> GraphSet:
-    """Read a set in TU form; classes become `targets`, both directions of an edge one edge."""
+    """Read a set in TU form; classes become `targets`, and the two directions of an edge become one edge."""
     targets = _read_targets(source)
     node_offsets = _read_offsets(source, len(targets))
     n_nodes = int(node_offsets[-1])
@@ -39,7 +39,7 @@ def read_tu(source: Source) -> GraphSet:
     return check_graphs(
         GraphSet(
             node_offsets=node_offsets,
-            edge_offsets=np.concatenate([[0], np.cumsum(n_edges)]).astype(np.int64),
+            edge_offsets=offsets_of(n_edges),
             edges=form.edges,
             node_labels=node_labels,
             node_attributes=node_attributes,
@@ -54,11 +54,11 @@ def read_tu(source: Source) -> GraphSet:
 
 
 def _read_targets(source: Source) -> NDArray[Any]:
-    """Classes as integers; real numbers where a set is for regression."""
+    """Classes as integers, or real numbers if the set is for regression."""
     part = "graph_labels" if "graph_labels" in source.files else "graph_attributes"
     values = _read_table(source, part, np.float64)
     if not len(values):
-        raise GraphError(f"{source.file_name(part)} is empty, so there is no graph in it; get the set again")
+        raise GraphError(f"{source.file_name(part)} is empty; get the set again")
     if not np.isfinite(values).all():
         line = int(np.argmin(np.isfinite(values).all(axis=1))) + 1
         raise GraphError(f"{source.file_name(part)}, line {line}: NaN or infinite; replace it")
@@ -79,17 +79,17 @@ def _read_offsets(source: Source, n_graphs: int) -> IntArray:
         line = int(np.argmax(outside)) + 1
         raise GraphError(
             f"{file}, line {line}: graph {graph[line - 1]} does not exist, there are {n_graphs} graph labels; "
-            "one of the two files is damaged or truncated"
+            "one of the two files is damaged or truncated, get the set again"
         )
     sizes = np.bincount(graph - 1, minlength=n_graphs)
     if (sizes == 0).any():
         raise GraphError(f"{file}: graph {int(np.argmin(sizes)) + 1} has no nodes; the file may be truncated")
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return offsets_of(sizes)
 
 
 def _read_edges(source: Source, node_offsets: IntArray) -> tuple[CanonicalEdges, dict[int, str]]:
     file, n_nodes = source.file_name("A"), int(node_offsets[-1])
-    ends = _read_table(source, "A", np.int64, columns=2)  # often 32 bits
+    ends = _read_table(source, "A", np.int64, columns=2)  # int32 if the numbers are small
     outside = (ends[:, 0] < 1) | (ends[:, 0] > n_nodes) | (ends[:, 1] < 1) | (ends[:, 1] > n_nodes)
     if outside.any():
         line = int(np.argmax(outside)) + 1
@@ -110,10 +110,12 @@ def _read_edges(source: Source, node_offsets: IntArray) -> tuple[CanonicalEdges,
         raise GraphError(f"{source.file_name('edge_attributes')}, line {line}: NaN or infinite; replace it")
     form = canonical_edges(ends, n_nodes, labels=labels, attributes=attributes)
     if form.one_way:
-        warnings.warn(f"{file}: {form.one_way} edges stand in one direction only; used in both", stacklevel=2)
+        warnings.warn(
+            f"{file}: {form.one_way} edges are listed in one direction only; they are used in both", stacklevel=2
+        )
     if form.uneven:
         warnings.warn(
-            f"{source.name}: {form.uneven} edges have other labels or attributes in the other direction; "
+            f"{source.name}: {form.uneven} edges have different labels or attributes in the two directions; "
             "the smallest label and the mean attributes are used",
             stacklevel=2,
         )
@@ -121,7 +123,7 @@ def _read_edges(source: Source, node_offsets: IntArray) -> tuple[CanonicalEdges,
 
 
 def _read_labels(source: Source, part: str, n_rows: int) -> tuple[IntArray | None, dict[int, str]]:
-    """Labels as integers; where a line holds several numbers, the line is the label."""
+    """Labels as integers; if lines have several numbers, the whole line is the label."""
     if part not in source.files:
         return None, {}
     values = _read_table(source, part, np.int64)
@@ -151,7 +153,7 @@ def _check_rows(source: Source, part: str, n_rows: int, needed: int) -> None:
 
 
 def _read_table(source: Source, part: str, dtype: type[np.generic], columns: int | None = None) -> NDArray[Any]:
-    """A text file of numbers, comma between columns, as an array (rows, columns)."""
+    """A text file of numbers with commas between columns, as an array (rows, columns)."""
     blocks: list[NDArray[Any]] = []
     first_line = 1
     with source.open(part) as stream:
@@ -166,11 +168,11 @@ def _read_table(source: Source, part: str, dtype: type[np.generic], columns: int
 
 
 def _whole_lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """The stream in pieces that end with a line; blank lines at its very end are left out."""
+    """The stream in pieces of whole lines; blank lines at its end are left out."""
     rest = b""
     while text := stream.read(_CHUNK):
         text = rest + text
-        cut = text.rstrip().rfind(b"\n") + 1  # the last line may be half there, or followed by blank ones only
+        cut = text.rstrip().rfind(b"\n") + 1  # the last line may be incomplete, or followed by blank lines only
         rest = text[cut:]
         if cut:
             yield text[:cut]
@@ -179,9 +181,9 @@ def _whole_lines(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _parse(text: bytes, dtype: type[np.generic], columns: int) -> NDArray[Any] | None:
-    """Whole lines of numbers as (rows, columns), or None where a line is not that.
+    """Whole lines of numbers as (rows, columns), or None if a line has another form.
 
-    Every line must be word, comma, word, comma ... newline, and every word one number.
+    Every line must be word, comma, word, comma, ..., newline, and every word must be one number.
     """
     kind = _KIND[np.frombuffer(text, dtype=np.uint8)]
     inside_word = (kind[1:] == _WORD) & (kind[:-1] == _WORD)
@@ -193,7 +195,7 @@ def _parse(text: bytes, dtype: type[np.generic], columns: int) -> NDArray[Any] |
     if len(marks) % len(line) or not (marks.reshape(-1, len(line)) == line).all():
         return None
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # numpy stops at what is no number; the count tells
+        warnings.simplefilter("ignore", DeprecationWarning)  # numpy stops at a word that is not a number: count them
         try:
             values = np.fromstring(text.translate(_COMMA_TO_SPACE), dtype=dtype, sep=" ")
         except ValueError:  # what the warning will become
@@ -201,12 +203,12 @@ def _parse(text: bytes, dtype: type[np.generic], columns: int) -> NDArray[Any] |
     if len(values) != len(marks) // 2:
         return None
     if values.dtype == np.int64 and len(values) and values.min() > -(2**31) and values.max() < 2**31:
-        values = values.astype(np.int32)  # half the memory while pieces are put together
+        values = values.astype(np.int32)  # half the memory while the pieces are joined
     return values.reshape(-1, columns)
 
 
 def _junk(file: str, text: bytes, first_line: int, dtype: type[np.generic], columns: int) -> GraphError:
-    """Find the line that `_parse` refused and say what is wrong with it."""
+    """The error for the first line that `_parse` does not accept."""
     lines = text.split(b"\n")[:-1]
     at = next(i for i, line in enumerate(lines) if _parse(line + b"\n", dtype, columns) is None)
     shown = lines[at].decode("utf-8", "replace").strip()

@@ -1,9 +1,10 @@
-"""Writing results: beside the target, then renamed, so that a file is whole or not there."""
+"""Writing files completely or not at all: each is written under a temporary name, then renamed."""
 
 from __future__ import annotations
 
 import json
 import os
+import threading
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -11,41 +12,41 @@ from typing import Any, Final
 
 import numpy as np
 
-# folder beside results for what a run needs to go on, until it is over
+# folder next to the results for what an interrupted run needs to continue
 UNFINISHED: Final = "unfinished"
 
 
 class OutputError(OSError):
-    """A place that can't be written, with a sentence that says which and why."""
+    """A file that cannot be written; the message says which and why."""
 
 
 def check_writable(path: str | os.PathLike[str]) -> Path:
-    """The path, its folder made; raises before any work is done if a file could not be written there."""
+    """Return the path and create its folder; raises `OutputError`, before any work, if it cannot be written to."""
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"{path.parent} can't be made a folder ({error.strerror}); choose another place") from None
+        raise OutputError(f"the folder {path.parent} can't be created ({error.strerror}); choose another") from None
     if path.is_dir():
         raise OutputError(f"{path} is a folder; give the name of a file in it")
-    probe = path.parent / f".{path.name}.{os.getpid()}.probe"
+    probe = path.parent / f".{path.name}.{os.getpid()}-{threading.get_ident()}.probe"
     try:
         probe.touch()
         probe.unlink()
     except OSError as error:
-        raise OutputError(f"{path.parent} can't be written to ({error.strerror}); choose another place") from None
+        raise OutputError(f"the folder {path.parent} can't be written to ({error.strerror}); choose another") from None
     return path
 
 
 def write_whole(path: str | os.PathLike[str], write: Callable[[Path], object]) -> Path:
-    """Call `write` on a name beside `path` (same ending), then rename: nothing half-written is ever seen."""
+    """Call `write` with a temporary name (same folder and ending), then rename it to `path`."""
     path = check_writable(path)
-    beside = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    beside = path.with_name(f".{path.stem}.{os.getpid()}-{threading.get_ident()}{path.suffix}")
     try:
         write(beside)
         os.replace(beside, path)
     except OSError as error:
-        raise OutputError(f"{path} could not be written ({error.strerror or error}); nothing was kept") from None
+        raise OutputError(f"{path} could not be written ({error.strerror or error}); nothing was saved") from None
     finally:
         beside.unlink(missing_ok=True)
     return path
@@ -58,7 +59,7 @@ def write_json(path: str | os.PathLike[str], record: Any) -> Path:
 
 
 def write_arrays(path: str | os.PathLike[str], **arrays: Any) -> Path:
-    """Write arrays by name as npz."""
+    """Write named arrays as npz."""
 
     def write(beside: Path) -> None:
         with open(beside, "wb") as file:
@@ -68,7 +69,7 @@ def write_arrays(path: str | os.PathLike[str], **arrays: Any) -> Path:
 
 
 def read_arrays(path: str | os.PathLike[str], meaning: str) -> dict[str, Any] | None:
-    """What `write_arrays` wrote with this `meaning`; None where there is nothing, or something else, or damage."""
+    """The arrays that `write_arrays` wrote with this `meaning`; None if there is no such file or it is damaged."""
     try:
         with np.load(path, allow_pickle=False) as file:
             return dict(file) if str(file["meaning"]) == meaning else None
@@ -77,7 +78,7 @@ def read_arrays(path: str | os.PathLike[str], meaning: str) -> dict[str, Any] | 
 
 
 def plain_value(value: Any) -> Any:
-    """JSON's idea of numpy's scalars and arrays."""
+    """NumPy scalars and arrays as Python numbers and lists; anything else as text. For JSON."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     return str(value)
