@@ -1,4 +1,4 @@
-"""Work that is given a time: it ends in time, and nothing of it is left."""
+"""Work with a time limit: it ends in time, and leaves no process behind."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def workers_in(folder: Path) -> list[int]:
     return [int(path.name) for path in folder.iterdir()]
 
 
-def test_work_is_ended_when_its_time_is_over() -> None:
+def test_work_is_stopped_when_its_time_is_over() -> None:
     start = time.perf_counter()
     assert not done_within(0.5, time.sleep, 60)
     assert time.perf_counter() - start < 30
@@ -47,7 +47,7 @@ def test_work_is_ended_when_its_time_is_over() -> None:
 def test_errors_of_timed_work_are_raised() -> None:
     with pytest.raises(ValueError, match="must be non-negative"):
         done_within(60, time.sleep, -1)
-    with pytest.raises(ValueError, match="a budget must be positive"):
+    with pytest.raises(ValueError, match="the time limit must be positive"):
         done_within(0, time.sleep, 1)
 
 
@@ -61,7 +61,7 @@ def test_no_worker_outlives_timed_work(tmp_path: Path, budget: float, seconds: f
 
 
 @needs_proc
-def test_timed_work_ends_with_who_asked_for_it(tmp_path: Path) -> None:
+def test_timed_work_ends_with_its_caller(tmp_path: Path) -> None:
     tests = Path(__file__).parent
     paths = os.pathsep.join(filter(None, [str(tests), os.environ.get("PYTHONPATH")]))
     command = [sys.executable, str(tests / "timed_work.py"), str(tmp_path)]

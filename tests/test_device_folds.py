@@ -80,7 +80,7 @@ def test_out_of_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> None
     assert Small()([1, 2, 3, 4, 5]) == [(f"choice {task}", task) for task in (1, 2, 3, 4, 5)]  # type: ignore[list-item, comparison-overlap]
     assert sizes == [5, 2, 3, 1, 2]
     room = 0
-    with pytest.raises(BackendError, match="too large for the memory of this device"):
+    with pytest.raises(BackendError, match="too large for the memory of this GPU"):
         Small()([1])  # type: ignore[list-item]
 
 

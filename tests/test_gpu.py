@@ -212,7 +212,7 @@ def test_a_share_of_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     device.open_device()
     assert taken == [(0.3, 0), (0.3, 1)]
     monkeypatch.setenv("RWK_GPU_SHARE", "30GB")
-    with pytest.raises(BackendError, match=r"RWK_GPU_SHARE='30GB' is no share .* give a number in \(0, 1\]"):
+    with pytest.raises(BackendError, match=r"RWK_GPU_SHARE='30GB' is not a share .* give a number in \(0, 1\]"):
         device.open_device()
 
 
@@ -222,7 +222,7 @@ def test_a_full_device_is_one_sentence(full: RuntimeError, monkeypatch: pytest.M
         raise full
 
     monkeypatch.setattr(gpu, "make_store", no_store)
-    with pytest.raises(BackendError, match="too large for the memory of this device, or other programs hold it"):
+    with pytest.raises(BackendError, match="too large for the memory of this GPU, or other programs use it"):
         align(*ragged_set(3, (4, 5), features="labels"), backend="gpu")
 
 

@@ -1,4 +1,4 @@
-"""Work for processes that are ended: workers that say who they are and sleep. Light to import, as they all do."""
+"""Work for the tests of time limits: workers that write their process ids and sleep; quick to import."""
 
 from __future__ import annotations
 

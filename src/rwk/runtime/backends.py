@@ -1,4 +1,4 @@
-"""Backends by name: what "auto" stands for here, and the error for one that is missing."""
+"""Names of backends: what "auto" means on this computer, and the error for a backend that is missing."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import shutil
 
 
 class BackendError(RuntimeError):
-    """A backend or solver that was asked for and is not there."""
+    """A backend or solver that was requested but is not available."""
 
 
 def backend_name(name: str) -> str:
-    """What "auto" stands for here: the GPU where there is one, else the CPU."""
+    """The backend to use: "auto" becomes "gpu" if there is a GPU, else "cpu"; other names stay as they are."""
     if name == "auto":
         return "gpu" if device_present() else "cpu"
     return name
 
 
 def device_present() -> bool:
-    """Whether a GPU and the library to use it are there, without importing the library for a mere no."""
+    """Whether there are a GPU and the libraries to use it; PyTorch is imported only if there is a driver."""
     driver = os.path.exists("/proc/driver/nvidia/version") or shutil.which("nvidia-smi") is not None
     if not driver or importlib.util.find_spec("torch") is None or importlib.util.find_spec("triton") is None:
         return False

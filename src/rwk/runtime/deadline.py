@@ -1,7 +1,7 @@
-"""Work that is given a time: it is done in a process of its own, which is ended when the time is over.
+"""Work with a time limit: it runs in a process of its own, which is stopped when the time is over.
 
-The process leads a group, and its own workers belong to that: when the time is over all of them are ended, and none
-outlives the caller, however that ends.
+The process leads a process group that its own workers belong to. When the time is over the whole group is stopped, and
+none of these processes outlives the caller, however the caller ends.
 """
 
 from __future__ import annotations
@@ -15,22 +15,23 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
-GRACE: Final = 5.0  # seconds that a process has to end by itself, and again when it is asked to
-# what trackers of shared memory say when they tidy up after workers that were ended
+GRACE: Final = 5.0  # seconds that a process has to end by itself, and again after it was told to end
+# the warning of Python's shared-memory tracker when it cleans up after workers that were stopped
 TIDYING: Final = "ignore:resource_tracker:UserWarning"
 
 
 def done_within(seconds: float, work: Callable[..., object], *arguments: Any) -> bool:
-    """Whether `work(*arguments)` is done in so many seconds, start of the process included; its errors are raised here.
+    """Run `work(*arguments)` for at most so many seconds, and return whether it finished.
 
-    What it returns is lost: it should leave its results in files. Function and arguments must pickle.
+    The time includes the start of the process. Errors of the work are raised here. What it returns is lost, so it
+    should leave its results in files. The function and its arguments must be picklable.
 
     >>> import time
     >>> done_within(0.01, time.sleep, 60)
     False
     """
     if not seconds > 0:
-        raise ValueError(f"a budget must be positive, not {seconds} s")
+        raise ValueError(f"the time limit must be positive, not {seconds} s")
     spawn = multiprocessing.get_context("spawn")
     ours, theirs = spawn.Pipe(duplex=False)
     process = spawn.Process(target=_work, args=(theirs, work, arguments))
@@ -42,7 +43,9 @@ def done_within(seconds: float, work: Callable[..., object], *arguments: Any) ->
         error = ours.recv()
         process.join(GRACE)
     except EOFError:
-        raise RuntimeError(f"{work.__name__} ended without a word; was there enough memory?") from None
+        raise RuntimeError(
+            f"{work.__name__} was killed, perhaps because memory ran out; try a smaller problem"
+        ) from None
     finally:
         _end(process)
         ours.close()
@@ -52,7 +55,7 @@ def done_within(seconds: float, work: Callable[..., object], *arguments: Any) ->
 
 
 def _work(pipe: Connection, work: Callable[..., object], arguments: tuple[Any, ...]) -> None:
-    """What the process does: the work, and a word on how it went."""
+    """What the process does: the work, then send back its error, or None."""
     if hasattr(os, "setpgrp"):
         os.setpgrp()
         threading.Thread(target=_end_with_caller, daemon=True).start()
@@ -66,6 +69,7 @@ def _work(pipe: Connection, work: Callable[..., object], arguments: tuple[Any, .
 
 
 def _end_with_caller() -> None:
+    """Wait for the caller to end, then stop the whole process group."""
     caller = multiprocessing.parent_process()
     if caller is not None:
         caller.join()
@@ -73,11 +77,11 @@ def _end_with_caller() -> None:
 
 
 def _end(process: Any) -> None:
-    """End a process that may have ended, and its group; trackers of shared memory tidy up and end by themselves."""
+    """Stop a process, if it still runs, and its group; shared-memory trackers clean up and end by themselves."""
     if hasattr(os, "killpg"):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGTERM)
-    process.terminate()  # it may not have come to lead a group
+    process.terminate()  # in case it does not lead a group yet
     process.join(GRACE)
     if process.is_alive():
         process.kill()

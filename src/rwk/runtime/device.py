@@ -1,4 +1,4 @@
-"""The device: which one, how much fits on it, and one sentence when it is not there."""
+"""The GPU: which one to use, how much fits in its memory, and clear errors if it is missing or full."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any, Final
 from rwk.runtime.backends import BackendError
 from rwk.runtime.log import LOG
 
-# "cpu" runs the same bodies on the processor, for tests; "cuda:1" picks a card.
+# "cuda:1" selects a GPU; "cpu" runs the GPU code on the CPU, for tests
 DEVICE_VARIABLE: Final = "RWK_GPU_DEVICE"
-# the most of a card's memory that this process takes, where several share it: 0.3 of it, say
+# the largest share of the GPU's memory that this process may use if several processes share it, such as 0.3
 SHARE_VARIABLE: Final = "RWK_GPU_SHARE"
-SHARE_OF_FREE_MEMORY: Final = 0.4  # for one chunk of pairs; the allocator needs room beside it
-PROCESSOR_BYTES: Final = 2**28  # of one chunk where the "device" is the processor
+SHARE_OF_FREE_MEMORY: Final = 0.4  # for one chunk of pairs; the allocator needs the rest
+PROCESSOR_BYTES: Final = 2**28  # for one chunk if the "device" is the CPU
 
 _announced: set[str] = set()
 
-# what Triton, cuSOLVER and cuBLAS answer when there is no room for what they need themselves
+# errors of Triton, cuSOLVER and cuBLAS that mean that memory is full
 NO_ROOM: Final = (
     "Triton Error [CUDA]: out of memory",
     "CUSOLVER_STATUS_INTERNAL_ERROR",
@@ -29,7 +29,7 @@ NO_ROOM: Final = (
 
 
 def open_device() -> Any:
-    """The torch device to compute on, or a `BackendError`; never a substitute that was not asked for."""
+    """The torch device to compute on; raises `BackendError` if it is missing, and never falls back to another."""
     if importlib.util.find_spec("torch") is None:
         raise BackendError("backend='gpu' needs PyTorch with CUDA; install it with: pip install 'rwk[gpu]'")
     import torch
@@ -43,16 +43,16 @@ def open_device() -> Any:
     try:
         device = torch.device(wanted)
     except RuntimeError:
-        raise BackendError(f"{DEVICE_VARIABLE}={wanted!r} names no device; use 'cuda', 'cuda:1' or 'cpu'") from None
+        raise BackendError(f"{DEVICE_VARIABLE}={wanted!r} is not a device; use 'cuda', 'cuda:1' or 'cpu'") from None
     share = memory_share()
     if share < 1.0:
-        card = torch.cuda.current_device() if device.index is None else device.index
-        torch.cuda.set_per_process_memory_fraction(share, card)
+        index = torch.cuda.current_device() if device.index is None else device.index
+        torch.cuda.set_per_process_memory_fraction(share, index)
     return device
 
 
 def memory_share() -> float:
-    """The share of the card's memory that this process may take; 1 where nothing else is said.
+    """The share of the GPU's memory that this process may use: `$RWK_GPU_SHARE`, or 1.
 
     >>> memory_share()
     1.0
@@ -63,12 +63,12 @@ def memory_share() -> float:
     except ValueError:
         share = 0.0
     if not 0.0 < share <= 1.0:
-        raise BackendError(f"{SHARE_VARIABLE}={text!r} is no share of a card's memory; give a number in (0, 1]")
+        raise BackendError(f"{SHARE_VARIABLE}={text!r} is not a share of the GPU's memory; give a number in (0, 1]")
     return share
 
 
 def device_name() -> str:
-    """What the device calls itself."""
+    """The name of the device."""
     import torch
 
     device = open_device()
@@ -76,24 +76,24 @@ def device_name() -> str:
 
 
 def kernels_usable(device: Any) -> bool:
-    """Whether the fused kernels run there: Triton on a CUDA device, or its interpreter on the processor."""
+    """Whether Triton kernels run on the device: on a CUDA device, or in Triton's interpreter on the CPU."""
     if importlib.util.find_spec("triton") is None:
         return False
     return bool(device.type == "cuda" or os.environ.get("TRITON_INTERPRET") == "1")
 
 
 def open_kernel_device() -> Any:
-    """The device, where Triton's kernels run on it; else a `BackendError`."""
+    """The device, if Triton kernels run on it; else raises `BackendError`."""
     device = open_device()
     if not kernels_usable(device):
         raise BackendError(
-            "folds on the GPU need Triton; install it with: pip install 'rwk[gpu]', or use backend='cpu'"
+            "backend='gpu' needs Triton here; install it with: pip install 'rwk[gpu]', or use backend='cpu'"
         )
     return device
 
 
 def chunk_bytes(device: Any) -> int:
-    """Bytes that the matrices of one chunk of pairs may take."""
+    """How many bytes the matrices of one chunk of pairs may take."""
     if device.type != "cuda":
         return PROCESSOR_BYTES
     import torch
@@ -112,7 +112,7 @@ def announce_compiling(what: str, device: Any) -> None:
 
 
 def is_out_of_memory(error: RuntimeError) -> bool:
-    """Whether an error says that the device's memory is full; the libraries of torch say so in words of their own.
+    """Whether an error means that the device's memory is full; each library of torch has its own message for that.
 
     >>> is_out_of_memory(RuntimeError("cusolver error: CUSOLVER_STATUS_INTERNAL_ERROR, when calling ..."))
     True
@@ -123,8 +123,8 @@ def is_out_of_memory(error: RuntimeError) -> bool:
 
 
 def no_room(what: str) -> BackendError:
-    """That the device's memory is full, and what can be done."""
+    """The error for a full device memory; `what` is a subject with its verb, such as "the pair is"."""
     return BackendError(
-        f"{what} too large for the memory of this device, or other programs hold it; "
-        f"use backend='cpu', or give each program its {SHARE_VARIABLE}"
+        f"{what} too large for the memory of this GPU, or other programs use it; "
+        f"use backend='cpu', or give each program a share of the memory by {SHARE_VARIABLE}"
     )

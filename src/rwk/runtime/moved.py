@@ -1,6 +1,7 @@
-"""Old import paths of public modules: `from rwk.svm import IndefiniteSVC` still works, and says where to import from.
+"""Old import paths of public modules: `from rwk.svm import IndefiniteSVC` still works, with a `DeprecationWarning`.
 
-A finder on `sys.meta_path` is asked only for names that nothing else finds, so it costs nothing otherwise.
+`redirect_old_imports` adds a finder at the end of `sys.meta_path`; it is asked only for names that no other finder
+knows, so other imports are not slower.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Final
 
-# module of version 0.1 -> where its public names are now
+# old module -> the module that has its public names now
 MOVED: Final[Mapping[str, str]] = {
     "rwk.canonical": "rwk.graphs.canonical",
     "rwk.cards": "rwk.report.cards",
@@ -40,7 +41,7 @@ MOVED: Final[Mapping[str, str]] = {
 
 
 class _Redirect(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds a moved module under its old name, and loads the one at the new place."""
+    """Finds a moved module under its old name and fills it with the names of the new one."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -49,7 +50,7 @@ class _Redirect(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         warnings.warn(f"{spec.name} has moved; import from {MOVED[spec.name]}", DeprecationWarning, stacklevel=2)
-        # a module of its own: handing out the new one would make the import system rename it
+        # a separate module: the import system would rename the new module if it were returned here
         return ModuleType(spec.name, f"Moved to `{MOVED[spec.name]}`.")
 
     def exec_module(self, module: ModuleType) -> None:
@@ -58,6 +59,6 @@ class _Redirect(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def redirect_old_imports() -> None:
-    """Make the old paths importable; the second call does nothing."""
+    """Make the old paths importable; further calls do nothing."""
     if not any(isinstance(finder, _Redirect) for finder in sys.meta_path):
         sys.meta_path.append(_Redirect())
