@@ -181,7 +181,7 @@ MISTAKES = {
     "extend without a store": (["gram", "{folder}", "--extend", "-o", "K.npz"], "--extend needs --store"),
     "store without a name": (["gram", "{folder}", "--store", ""], "the store has no name"),
     "memory for less than a tile": (["gram", "{folder}", "--memory", "1kB", "-o", "K.npz"], "too small for one tile"),
-    "no threads": (["gram", "{folder}", "--n-jobs", "0"], "n_jobs=0 is no number of threads"),
+    "no threads": (["gram", "{folder}", "--n-jobs", "0"], "n_jobs=0 is not valid"),
     "more folds than members": (["classify", "{folder}", "--splits", "13"], "13"),
 }
 

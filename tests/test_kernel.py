@@ -244,7 +244,7 @@ def test_labels_never_seen_in_fit() -> None:
 
 @pytest.mark.parametrize(("fitted", "new"), [("labels", "none"), ("labels", "both"), ("attributes", "labels")])
 def test_graphs_of_another_kind_are_refused(fitted: str, new: str) -> None:
-    with pytest.raises(GraphError, match="give graphs of one kind"):
+    with pytest.raises(GraphError, match="give the same kinds of features"):
         kernel().fit(sample(fitted)).transform(sample(new))
 
 

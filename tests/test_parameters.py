@@ -121,7 +121,7 @@ def test_no_number_of_threads(n_jobs: Any) -> None:
         lambda: rwk.RWFeatures(2, kernel=RWKernel(n_jobs=n_jobs)).fit(graphs),
         lambda: rwk.nearest(graphs[0], graphs, k=1, n_jobs=n_jobs),
     ):
-        with pytest.raises(ValueError, match=rf"n_jobs={n_jobs!r} is no number of threads: give 1 or more"):
+        with pytest.raises(ValueError, match=rf"n_jobs={n_jobs!r} is not valid: give 1 or more threads"):
             work()
 
 

@@ -1,6 +1,6 @@
-"""Regularized Wasserstein graph kernels.
+"""Regularized Wasserstein graph kernels: how alike two graphs are, and which node goes to which.
 
-Public names are imported on first use, so that `import rwk` stays instant.
+Public names are imported on first use, so that `import rwk` takes no time.
 """
 
 from __future__ import annotations

@@ -12,8 +12,9 @@ from rwk.convert import as_graphs
 from rwk.convert.label_coding import in_codes_of
 from rwk.gram.matrix import cross_discrepancy, symmetric_discrepancy
 from rwk.graphs import GraphSet
-from rwk.parameters import Parameters, check_starts
+from rwk.parameters import Parameters
 from rwk.represent import represent
+from rwk.runtime.parameter_checks import check_starts
 from rwk.runtime.threads import Ticker
 from rwk.transport.measures import GraphMeasures, in_precision
 from rwk.transport.payments import node_payments
@@ -26,23 +27,43 @@ Matrix = NDArray[np.float64]
 def align(
     G: Any, H: Any, *, n_starts: int = 1, certify: bool = False, trace: bool = False, **parameters: Any
 ) -> PairSolution:
-    """The coupling of the nodes of G and H that best carries features, neighbourhoods and structure across.
+    """Find the coupling of the nodes of G and H that best preserves features, neighbourhoods and structure.
 
-    G and H are anything `as_graphs` takes that holds one graph; `parameters` are those of `rwk.Parameters`. The pair
-    itself sets the scale of the costs. The solver finds a local optimum: with `n_starts` it begins anew from random
-    couplings and the best one found is returned. `certify` adds the true Frank-Wolfe gap (needs POT), `trace` the
-    history.
+    The problem is not convex, so the solver finds a local optimum. The two graphs themselves set the scale of the
+    costs, and are solved in the order given (R15).
 
+    Parameters
+    ----------
+    G, H : graph
+        Two graphs, each in any form that `as_graphs` accepts.
+    n_starts : int, default 1
+        Number of starts; the best solution is returned. All starts but the first are random couplings.
+    certify : bool, default False
+        Also compute the true Frank-Wolfe gap of the solution (needs POT).
+    trace : bool, default False
+        Keep the objective and the gap of every iteration in `history`.
+    **parameters
+        Settings of the model and the solver; see `Parameters`.
+
+    Returns
+    -------
+    PairSolution
+        The value, its terms, the coupling, and how the solver ended.
+
+    Examples
+    --------
     >>> import networkx as nx
+    >>> from rwk import align
     >>> solution = align(nx.path_graph(4), nx.path_graph(4), entropy=0.02)
     >>> solution.coupling.shape, bool(solution.converged)
     ((4, 4), True)
 
-    A coupling of like nodes spreads over all of them; other starts than that find a way around the ring:
+    All nodes of a ring are alike, so from the first start the mass spreads over all of them. Other starts find a
+    rotation of the ring:
 
     >>> ring = nx.cycle_graph(6)
-    >>> spread, turned = (align(ring, ring, n_starts=n, entropy=0.01).value for n in (1, 5))
-    >>> bool(turned < spread)
+    >>> spread, rotated = (align(ring, ring, n_starts=n, entropy=0.01).value for n in (1, 5))
+    >>> bool(rotated < spread)
     True
     """
     settings = Parameters.of(parameters)
@@ -52,11 +73,31 @@ def align(
 
 
 def pairwise_discrepancy(X: Any, Y: Any = None, *, tick: Ticker | None = None, **parameters: Any) -> Matrix:
-    """RW discrepancies of all graphs of X with all of Y (or of X): shape (len(X), len(Y)).
+    """Compute the RW discrepancies between all graphs of X and all of Y.
 
-    All graphs given set the scale of the costs together. Not a metric: RW(G, G) is positive unless `debias=True`.
+    All graphs given set the scale of the costs together. The discrepancy is not a metric: RW(G, G) is positive unless
+    `debias=True` (R17), and there is no triangle inequality.
 
+    Parameters
+    ----------
+    X : graphs
+        Graphs in any form that `as_graphs` accepts.
+    Y : graphs, optional
+        The graphs to compare with; by default X itself, and the matrix is then exactly symmetric (R15).
+    tick : callable, optional
+        Called with the number of pairs solved since its last call, to show progress.
+    **parameters
+        Settings of the model and the solver; see `Parameters`.
+
+    Returns
+    -------
+    ndarray of shape (len(X), len(Y))
+        The discrepancies.
+
+    Examples
+    --------
     >>> import networkx as nx
+    >>> from rwk import pairwise_discrepancy
     >>> D = pairwise_discrepancy([nx.path_graph(3), nx.star_graph(3), nx.cycle_graph(5)], debias=True)
     >>> D.shape, bool((D == D.T).all()), D.diagonal().tolist()
     ((3, 3), True, [0.0, 0.0, 0.0])
@@ -74,7 +115,7 @@ def pairwise_discrepancy(X: Any, Y: Any = None, *, tick: Ticker | None = None, *
 def aligned(
     measures: GraphMeasures, settings: Parameters, *, n_starts: int, certify: bool, trace: bool
 ) -> PairSolution:
-    """Solve graphs 0 and 1 of these measures as ordered, with what was asked for around it."""
+    """Solve graphs 0 and 1 of these measures in that order; debias, certify and trace as asked."""
     check_starts(n_starts)
     weights, options = settings.cost_weights(), settings.scg_options()
     backend = "exact" if settings.direction == "exact" else settings.backend
@@ -99,12 +140,13 @@ def aligned(
 
 
 def single_graph(graph: Any, which: str) -> GraphSet:
+    """One graph as a set of one; `which` names the argument in the error."""
     graphs = as_graphs(graph)
     if len(graphs) != 1:
-        raise ValueError(f"align takes one graph at a time, and {which} argument holds {len(graphs)}")
+        raise ValueError(f"align compares two single graphs, but {which} argument holds {len(graphs)}; pick one")
     return graphs
 
 
 def joined_graphs(first: GraphSet, second: GraphSet) -> GraphSet:
-    """Both as one set, the second's labels coded as the first's."""
+    """Both sets as one; labels of the second get the codes of the first."""
     return GraphSet.from_graphs([*first, *in_codes_of(second, first.label_names)])

@@ -22,14 +22,42 @@ from rwk.transport.problem import PairSolution
 
 
 class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """The regularized Wasserstein kernel K = exp(-eta RW) between graphs, as a transformer.
+    """The regularized Wasserstein kernel K = exp(-eta RW) between graphs, as a scikit-learn transformer.
 
-    `fit` learns the scales of costs and attributes from its graphs and keeps their measures; `transform` gives the
-    kernel of new graphs (rows) with the fitted ones (columns), ready for an estimator with `kernel="precomputed"`.
-    The parameters are those of `rwk.Parameters`, where each is described. Learned: `measures_`, `scale_`,
-    `n_graphs_` and, after a matrix was computed, `health_`.
+    `fit` learns the scales of costs and attributes from its graphs. `transform` returns the kernel between new graphs
+    (rows) and the fitted ones (columns), ready for an estimator with a precomputed kernel. K is indefinite, so use
+    `IndefiniteSVC` rather than a plain `SVC`.
 
+    Parameters
+    ----------
+    hops, wl_rounds, wl_edge_labels, feature_metric, hamming_weight, label_weight, attribute_rounds
+        How node features are made and compared; see `Parameters`.
+    embedding, embedding_dim, walk_length, n_walks, structure, structure_metric, laplacian, scale
+        How the structure of a graph is represented and costs are scaled; see `Parameters`.
+    beta_local, beta_global, laplacian_source, laplacian_target, ridge, degree_weight, degree_prior
+        Weights of the terms of the model; see `Parameters`.
+    entropy, direction, max_iter, sinkhorn_iter, tol, precision
+        Settings of the solver; see `Parameters`.
+    debias, eta
+        From a discrepancy to the kernel; see `Parameters`.
+    backend, n_jobs, random_state, variant
+        Where and how it runs, and a variant of the paper by name; see `Parameters`.
+
+    Attributes
+    ----------
+    measures_ : GraphMeasures
+        What the solver knows about the fitted graphs.
+    scale_ : Scale
+        The scales learned from them.
+    n_graphs_ : int
+        Number of fitted graphs.
+    health_ : GramHealth
+        How many pairs of the last matrix did not converge.
+
+    Examples
+    --------
     >>> import networkx as nx
+    >>> from rwk import RWKernel
     >>> kernel = RWKernel(eta=2.0)
     >>> kernel.fit_transform([nx.path_graph(4), nx.star_graph(4)]).shape
     (2, 2)
@@ -111,7 +139,20 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.variant = variant
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Represent the graphs and learn the scales of their costs; y is ignored."""
+        """Represent the graphs and learn the scales of their costs.
+
+        Parameters
+        ----------
+        X : graphs
+            Graphs in any form that `as_graphs` accepts.
+        y
+            Ignored.
+
+        Returns
+        -------
+        RWKernel
+            The fitted kernel itself.
+        """
         settings = self._settings()
         graphs = as_graphs(X)
         self.measures_, self.scale_ = represent(graphs, settings)
@@ -121,15 +162,52 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Matrix:
-        """Fit, and the symmetric Gram matrix of the fitted graphs."""
+        """Fit, and return the Gram matrix of the fitted graphs.
+
+        Parameters
+        ----------
+        X : graphs
+            Graphs in any form that `as_graphs` accepts.
+        y, **fit_params
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+            The kernel, exactly symmetric.
+        """
         return self._kernel(self.fit(X).discrepancy())
 
     def transform(self, X: Any) -> Matrix:
-        """Kernel values of new graphs (rows) with the fitted graphs (columns)."""
+        """Return the kernel between new graphs (rows) and the fitted graphs (columns).
+
+        Parameters
+        ----------
+        X : graphs
+            Graphs in any form that `as_graphs` accepts, with the same kinds of features as the fitted ones.
+
+        Returns
+        -------
+        ndarray of shape (len(X), n_graphs_)
+            The kernel values.
+        """
         return self._kernel(self.discrepancy(X))
 
     def discrepancy(self, X: Any = None, *, tick: Ticker | None = None) -> Matrix:
-        """RW discrepancies of new graphs with the fitted ones, or, without X, of the fitted graphs."""
+        """Return RW discrepancies between new graphs and the fitted ones.
+
+        Parameters
+        ----------
+        X : graphs, optional
+            New graphs; by default the fitted graphs are compared with each other.
+        tick : callable, optional
+            Called with the number of pairs solved since its last call, to show progress.
+
+        Returns
+        -------
+        ndarray of shape (len(X), n_graphs_)
+            The discrepancies.
+        """
         check_is_fitted(self, "measures_")
         settings = self._settings()
         if X is None:
@@ -144,23 +222,38 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return matrix
 
     def align(self, G: Any, H: Any, *, n_starts: int = 1, certify: bool = False, trace: bool = False) -> PairSolution:
-        """Align two graphs with the fitted scales, in the order given; the rest is as in `rwk.align`."""
+        """Align two graphs, with the scales that were fitted.
+
+        Parameters
+        ----------
+        G, H : graph
+            Two graphs, each in any form that `as_graphs` accepts.
+        n_starts, certify, trace
+            As in `rwk.align`.
+
+        Returns
+        -------
+        PairSolution
+            The value, its terms, the coupling, and how the solver ended.
+        """
         check_is_fitted(self, "measures_")
         settings = self._settings()
         graphs = joined_graphs(single_graph(G, "the first"), single_graph(H, "the second"))
         return aligned(self.measures_of(graphs), settings, n_starts=n_starts, certify=certify, trace=trace)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """One column a fitted graph."""
+        """Names of the columns of `transform`, one per fitted graph."""
         check_is_fitted(self, "measures_")
         return np.array([f"graph{i}" for i in range(self.n_graphs_)], dtype=object)
 
     def measures_of(self, X: Any) -> GraphMeasures:
-        """What the solver is to know of new graphs: labels coded and costs scaled as those of the fitted ones."""
+        """What the solver knows about new graphs, with the label codes and scales of the fitted ones."""
         check_is_fitted(self, "measures_")
         graphs = in_codes_of(as_graphs(X), self._label_names)
         if (has := _node_features(graphs)) != self._features:
-            raise GraphError(f"the fitted graphs have {self._features} and these have {has}; give graphs of one kind")
+            raise GraphError(
+                f"the fitted graphs have {self._features}, these have {has}; give the same kinds of features"
+            )
         return represent(graphs, self._settings(), scale=self.scale_)[0]
 
     def _settings(self) -> Parameters:

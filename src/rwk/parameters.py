@@ -1,19 +1,20 @@
 """The one set of parameter names: functions, estimators and command-line options all read it from here.
 
-`Parameters` is what a user writes. It is split by purpose when work begins: `represent_options` says what is made
-of a single graph, `cost_weights` which model is solved, `scg_options` how.
+`Parameters` is what a user writes. The solver gets two parts of it: `cost_weights()`, the weights of the model, and
+`scg_options()`, the settings of the iteration.
 """
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from numbers import Integral
 from typing import Any, Final, TypedDict
 
+from rwk.runtime.parameter_checks import ParameterError, check_choice, check_jobs, check_name, check_range
 from rwk.transport.problem import CostWeights, ScgOptions
+
+__all__ = ["VARIANTS", "ParameterError", "Parameters", "Scale"]
 
 FEATURE_METRICS: Final = ("l2", "hamming", "both")
 EMBEDDINGS: Final = ("heat-signature", "attention")
@@ -25,7 +26,7 @@ DIRECTIONS: Final = ("sinkhorn", "exact")
 PRECISIONS: Final = ("float64", "float32")
 BACKENDS: Final = ("auto", "cpu", "gpu")
 
-# METHOD of the paper, section "Ablation": each variant switches some terms off.
+# the paper's names of its variants, and what each one sets
 VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "RWK": {"hops": 2},
     "RWK-1": {"hops": 1},
@@ -38,14 +39,10 @@ VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 
-class ParameterError(ValueError):
-    """A parameter nobody knows or outside its range."""
-
-
 class Scale(TypedDict, total=False):
-    """What the representation learned from the fitted graphs; give one to `scale=` to learn nothing.
+    """What the representation learned from the fitted graphs (R7); pass one as `scale=` to learn nothing.
 
-    `feature`, `neighbourhood` and `structure` divide the three costs; `labels` and `attributes` balance the two
+    `feature`, `hamming`, `neighbourhood` and `structure` divide the costs; `labels` and `attributes` balance the two
     blocks of the feature vectors; `attribute_mean` and `attribute_std` standardise the attributes.
     """
 
@@ -61,42 +58,98 @@ class Scale(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """Every setting of the RW discrepancy, with its default.
+    """All settings of the RW discrepancy, its solver and its kernel, with their defaults.
 
-    Representation
-        hops: reach of the local variation (2 is RWK, 1 RWK-1; 0, RWK-0, leaves it out).
-        wl_rounds: Weisfeiler-Lehman rounds of the label colours.
-        wl_edge_labels: edge labels take part in the refinement.
-        feature_metric: "l2" (colours and attributes with their variation), "hamming" (share of rounds whose
-            colours differ) or "both".
-        hamming_weight: share of the Hamming part when the metric is "both".
-        label_weight: share of the labels when a graph has labels and attributes.
-        attribute_rounds: rounds of neighbourhood smoothing of the attributes, concatenated.
-        embedding: "heat-signature" (8 columns) or "attention" (64); embedding_dim: other widths.
-        walk_length, n_walks: of the attention embedding.
-        structure: what the Gromov-Wasserstein term compares: "embedding" (distances of embedded nodes),
-            "shortest-path", "adjacency", "laplacian", "heat-kernel" or "edge-distance" (first edge attribute).
-        structure_metric: distance of embedded nodes; "auto" is Hamming of signs for attention, else Euclidean.
-        laplacian: "normalized" or "combinatorial", in the Laplacian terms.
-        scale: "fit" (costs divided by their size on the fitted graphs), "none" (nothing learned), or a `Scale`.
-    Model
-        beta_local, beta_global, laplacian_source, laplacian_target, ridge, degree_weight: weights of the terms;
-            0 switches a term off. degree_prior: "attract" or "repel".
-    Solver
-        entropy: of the Sinkhorn step, in units of the costs. direction: "sinkhorn" or "exact" (needs POT).
-        max_iter, sinkhorn_iter, tol: iterations at most, rounds of each Sinkhorn step, gap at which to stop.
-        precision: "float64" or "float32".
-    Kernel
-        debias: subtract half of each graph's discrepancy to itself. eta: K = exp(-eta RW).
-    Running
-        backend, n_jobs, random_state. variant: a name of the paper ("RWK-1", "NoRegs" ...) that overrides the above.
+    Functions and estimators take these as keywords; the commands take them as options (`--beta-global 0.5`).
 
+    Parameters
+    ----------
+    hops : int, default 2
+        Reach of the local variation that is appended to the features: 2 is RWK, 1 is RWK-1, 0 (RWK-0) leaves it out.
+        From 0 to 64.
+    wl_rounds : int, default 3
+        Rounds of Weisfeiler-Lehman refinement of the node labels. From 0 to 64.
+    wl_edge_labels : bool, default False
+        Whether edge labels take part in the refinement.
+    feature_metric : str, default "both"
+        How node features are compared: "l2" (Euclidean distance of one-hot colours and attributes, with their local
+        variation), "hamming" (share of the rounds in which the colours differ), or "both", their weighted sum.
+    hamming_weight : float, default 0.5
+        Share of the Hamming part if `feature_metric="both"`. From 0 to 1.
+    label_weight : float, default 0.5
+        Share of the labels if graphs have both labels and attributes. From 0 to 1.
+    attribute_rounds : int, default 0
+        Rounds of smoothing the attributes over neighbours; the results of all rounds are concatenated. From 0 to 64.
+    embedding : str, default "heat-signature"
+        Structure embedding of a node: "heat-signature" (8 columns, nothing to learn) or "attention" (64 columns,
+        learned per graph).
+    embedding_dim : int or None, default None
+        Number of columns of the embedding, if not the usual one. From 2 to 4096.
+    walk_length : int, default 5
+        Length of the walks of the attention embedding. From 1 to 64.
+    n_walks : int, default 10
+        Number of walks of the attention embedding. At least 1.
+    structure : str, default "shortest-path"
+        What the Gromov-Wasserstein term compares within each graph: "embedding" (distances between embedded nodes),
+        "shortest-path", "adjacency", "laplacian", "heat-kernel", or "edge-distance" (shortest paths along edges whose
+        first attribute is their length).
+    structure_metric : str, default "auto"
+        Distance between embedded nodes: "euclidean", "hamming" (of signs; attention only), or "auto": Hamming for
+        the attention embedding, else Euclidean.
+    laplacian : str, default "normalized"
+        Laplacian of the two Laplacian terms: "normalized" or "combinatorial".
+    scale : str or Scale, default "fit"
+        "fit" divides each cost by its typical size on the fitted graphs, so that weights mean the same on every
+        dataset; "none" leaves the costs as they are; a `Scale` gives the divisors.
+    beta_local : float, default 0.5
+        Weight of the local part: neighbourhoods, Laplacian terms and ridge. At least 0; 0 switches it off.
+    beta_global : float, default 0.5
+        Weight of the global part: Gromov-Wasserstein and degree prior. At least 0; 0 switches it off.
+    laplacian_source : float, default 0.01
+        Weight of the Laplacian term of the first graph. At least 0.
+    laplacian_target : float, default 0.01
+        Weight of the Laplacian term of the second graph. At least 0.
+    ridge : float, default 0.01
+        Weight of the squared norm of the coupling. At least 0.
+    degree_weight : float, default 0.01
+        Weight of the degree prior. At least 0.
+    degree_prior : str, default "attract"
+        "attract" favours matches of nodes with similar degrees; "repel" is the sign that the paper prints.
+    entropy : float, default 0.1
+        Entropy of the Sinkhorn step, in units of the (scaled) costs: larger values blur the coupling. Greater than 0.
+    direction : str, default "sinkhorn"
+        How the linear step of each iteration is solved: "sinkhorn", or "exact" (slower; needs POT).
+    max_iter : int, default 10
+        Largest number of conditional gradient iterations. At least 1.
+    sinkhorn_iter : int, default 20
+        Sinkhorn rounds per iteration. At least 1.
+    tol : float, default 1e-3
+        The solver stops once the entropic gap is at most this. At least 0.
+    precision : str, default "float64"
+        "float64", or "float32": faster, with relative errors around 1e-5.
+    debias : bool, default False
+        Subtract half of each graph's discrepancy with itself, so that RW(G, G) = 0.
+    eta : float, default 1.0
+        Width of the kernel K = exp(-eta RW). Greater than 0.
+    backend : str, default "auto"
+        "cpu", "gpu", or "auto": the GPU if there is one.
+    n_jobs : int or None, default None
+        Number of threads; None and -1 use all cores, -2 all but one.
+    random_state : int or None, default 0
+        Seed of everything drawn at random: the pairs that set the scale, and further starts of `align`. At least 0.
+    variant : str or None, default None
+        A name from the paper that overrides the settings above: "RWK", "RWK-1", "RWK-0", "NoLaplacianReg",
+        "NoEntropyReg", "NoRegs", "RWK-LW" or "RWK-GW".
+
+    Examples
+    --------
+    >>> from rwk import Parameters
     >>> Parameters(beta_global=0.5).cost_weights().beta_global
     0.5
     >>> Parameters(entropy=-1.0).checked()
     Traceback (most recent call last):
     ...
-    rwk.parameters.ParameterError: entropy=-1.0 is outside its range: it must be greater than 0
+    rwk.runtime.parameter_checks.ParameterError: entropy=-1.0 is outside its range: it must be greater than 0
     """
 
     hops: int = 2
@@ -136,36 +189,36 @@ class Parameters:
 
     @classmethod
     def of(cls, keywords: Mapping[str, Any]) -> Parameters:
-        """Checked parameters from keywords; an unknown name suggests the nearest known one."""
+        """Checked parameters from keywords; an error about an unknown name suggests the nearest known one."""
         known = [field.name for field in fields(cls)]
         for name in keywords:
-            if name not in known:
-                raise ParameterError(f"there is no parameter {name!r}{_nearest(name, known)}")
+            check_name(name, known)
         return cls(**keywords).checked()
 
     def checked(self) -> Parameters:
-        """These parameters with the variant applied, or a `ParameterError`."""
+        """These parameters with the variant applied; raises `ParameterError` if one is invalid."""
         settings = self
         if self.variant is not None:
-            _check_choice("variant", self.variant, tuple(VARIANTS))
+            check_choice("variant", self.variant, tuple(VARIANTS))
             settings = replace(self, **VARIANTS[self.variant])
         for name, choices in _CHOICES.items():
             value = getattr(settings, name)
             if not (name == "scale" and isinstance(value, Mapping)):
-                _check_choice(name, value, choices)
+                check_choice(name, value, choices)
         for name, (low, high, strict, whole) in _RANGES.items():
             value = getattr(settings, name)
             if not (name in _MAY_BE_NONE and value is None):
-                _check_range(name, value, low=low, high=high, strict=strict, whole=whole)
+                check_range(name, value, low=low, high=high, strict=strict, whole=whole)
         check_jobs(settings.n_jobs)
         if settings.structure_metric == "hamming" and settings.embedding != "attention":
             raise ParameterError(
                 "structure_metric='hamming' needs embedding='attention': a heat signature is always positive, "
-                "so its signs say nothing"
+                "so its signs are all equal"
             )
         return settings
 
     def cost_weights(self) -> CostWeights:
+        """The weights of the model; "repel" is a negative weight of the degree prior (R9)."""
         return CostWeights(
             beta_local=float(self.beta_local),
             beta_global=float(self.beta_global),
@@ -176,6 +229,7 @@ class Parameters:
         )
 
     def scg_options(self) -> ScgOptions:
+        """The settings of the Sinkhorn conditional gradient."""
         return ScgOptions(
             entropy=float(self.entropy),
             max_iter=int(self.max_iter),
@@ -225,51 +279,3 @@ _RANGES: Final[dict[str, tuple[float, float, bool, bool]]] = {
     "random_state": (0, math.inf, False, True),
 }
 _MAY_BE_NONE: Final = ("embedding_dim", "random_state")
-
-
-def check_jobs(n_jobs: Any) -> None:
-    """Refuse a number of threads that is none.
-
-    >>> check_jobs(-2), check_jobs(None)
-    (None, None)
-    """
-    whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and (not whole or n_jobs == 0):
-        raise ParameterError(f"n_jobs={n_jobs!r} is no number of threads: give 1 or more, -1 for all cores, or None")
-
-
-def check_starts(n_starts: Any) -> None:
-    """Refuse a number of starts that is none."""
-    _check_range("n_starts", n_starts, low=1, high=10_000, strict=False, whole=True)
-
-
-def _nearest(name: str, known: tuple[str, ...] | list[str]) -> str:
-    close = difflib.get_close_matches(str(name), known, n=1, cutoff=0.4)
-    return f"; did you mean {close[0]!r}?" if close else f"; the names are {', '.join(known)}"
-
-
-def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        listed = ", ".join(repr(choice) for choice in choices)
-        raise ParameterError(f"{name}={value!r} is not known: it must be one of {listed}{_close(value, choices)}")
-
-
-def _close(value: object, choices: tuple[str, ...]) -> str:
-    close = difflib.get_close_matches(str(value), choices, n=1, cutoff=0.4)
-    return f"; did you mean {close[0]!r}?" if close else ""
-
-
-def _check_range(name: str, value: Any, *, low: float, high: float, strict: bool, whole: bool) -> None:
-    bound = f"it must be {'greater than' if strict else 'at least'} {low:g}"
-    if high != math.inf:
-        bound += f" and at most {high:g}"
-    try:
-        number = math.nan if isinstance(value, str) else float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if math.isnan(number):
-        raise ParameterError(f"{name}={value!r} is not a number: {bound}")
-    if whole and math.isfinite(number) and number != math.floor(number):
-        raise ParameterError(f"{name}={value!r} is not a whole number: {bound}")
-    if not math.isfinite(number) or number < low or number > high or (strict and number == low):
-        raise ParameterError(f"{name}={value!r} is outside its range: {bound}")

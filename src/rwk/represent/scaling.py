@@ -11,8 +11,9 @@ from typing import Final
 import numpy as np
 
 from rwk.graphs import GraphError, GraphSet
-from rwk.parameters import ParameterError, Parameters, Scale
+from rwk.parameters import Parameters, Scale
 from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.runtime.parameter_checks import ParameterError
 from rwk.transport.measures import GraphMeasures
 
 # Standardised features, embeddings and what is made of them are numbers near 1: means below are rounding errors.

@@ -84,12 +84,40 @@ class PairResults(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PairSolution:
-    """The answer for one pair: how alike two graphs are, and which node goes to which.
+    """How alike two graphs are and which node goes to which: the answer of `align`.
 
-    `value` is the objective at `coupling`, and `terms` add up to it. `gap` is the entropic gap <gamma - gamma_hat, g>
-    of the last iteration and `converged` says whether it fell to the tolerance; that is not stationarity.
-    `paid` says what each node of the source and of the target pays; either sums to the value before debiasing.
-    `certificate` is the true Frank-Wolfe gap and `history` (objective, gap) before each iteration, when asked for.
+    Parameters
+    ----------
+    value : float
+        The discrepancy: the objective at `coupling`, recomputed from it at the end.
+    terms : dict of str to float
+        The terms that add up to `value`: "feature", "neighbourhood", "laplacian_source", "laplacian_target", "ridge",
+        "gromov_wasserstein", "degree_prior" and, if `debias=True`, "debias".
+    coupling : ndarray of shape (n, m)
+        How much mass each node of the first graph sends to each node of the second; rows sum to the node weights of
+        the first graph, columns to those of the second.
+    n_iter : int
+        Iterations used.
+    gap : float
+        The entropic gap <gamma - gamma_hat, g> of the last iteration.
+    converged : bool
+        Whether the gap fell to the tolerance. That is not a proof of stationarity.
+    certificate : float or None
+        The true Frank-Wolfe gap, with `certify=True`.
+    history : ndarray of shape (iterations, 2) or None
+        Objective and gap before each iteration, with `trace=True`.
+    paid : tuple of two ndarrays, or None
+        What each node of the first and of the second graph pays; either sums to `value` before debiasing.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from rwk import align
+    >>> solution = align(nx.path_graph(3), nx.path_graph(3), entropy=0.02)
+    >>> abs(sum(solution.terms.values()) - solution.value) < 1e-9
+    True
+    >>> solution.matching().shape
+    (3, 2)
     """
 
     value: float
@@ -103,7 +131,13 @@ class PairSolution:
     paid: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
     def matching(self) -> NDArray[np.int64]:
-        """For each node of the smaller graph the node it sends most mass to, one to one: rows (source, target)."""
+        """The one-to-one matching of nodes that carries the most mass.
+
+        Returns
+        -------
+        ndarray of shape (min(n, m), 2)
+            Rows (source node, target node), one per node of the smaller graph.
+        """
         from scipy.optimize import linear_sum_assignment
 
         return np.stack(linear_sum_assignment(-self.coupling), axis=1)
