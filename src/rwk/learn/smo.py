@@ -14,11 +14,11 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.linalg import LinAlgError, LinAlgWarning
 from scipy.linalg import solve as solve_linear
 
 from rwk.runtime.arrays import FloatArray
+from rwk.runtime.compiling import compiled
 
 # curvature put in place of a zero or negative one (untreated indefinite kernels); the value of LIBSVM
 MIN_CURVATURE = 1e-12
@@ -40,8 +40,8 @@ class Program(NamedTuple):
         return cls(kernel, signs, np.where(signs > 0, 0.0, -bounds), np.where(signs > 0, bounds, 0.0))
 
 
-@njit(cache=True, nogil=True)
-def largest(values):  # type: ignore[no-untyped-def]
+@compiled
+def largest(values: FloatArray) -> float:
     """The maximum, by eight that do not wait for each other."""
     n = len(values)
     whole = n - n % 8
@@ -60,8 +60,8 @@ def largest(values):  # type: ignore[no-untyped-def]
     return max(a, b, c, d, e, f, g, h)
 
 
-@njit(cache=True, nogil=True)
-def first_at(values, value):  # type: ignore[no-untyped-def]
+@compiled
+def first_at(values: FloatArray, value: float) -> int:
     """Where a value that is there is met first."""
     t = 0
     while values[t] != value:
@@ -69,8 +69,16 @@ def first_at(values, value):  # type: ignore[no-untyped-def]
     return t
 
 
-@njit(cache=True, nogil=True)
-def descend(kernel, lower, upper, v, residual, violation, max_updates):  # type: ignore[no-untyped-def]
+@compiled
+def descend(
+    kernel: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    v: FloatArray,
+    residual: FloatArray,
+    violation: float,
+    max_updates: int,
+) -> int:
     """Move `v` and `residual` = q − Kv in place until no pair violates optimality by more than `violation`."""
     n = len(v)
     diagonal, gain = np.empty(n), np.empty(n)
@@ -114,8 +122,8 @@ def descend(kernel, lower, upper, v, residual, violation, max_updates):  # type:
     return max_updates
 
 
-@njit(cache=True, nogil=True)
-def intercept(lower, upper, v, residual):  # type: ignore[no-untyped-def]
+@compiled
+def intercept(lower: FloatArray, upper: FloatArray, v: FloatArray, residual: FloatArray) -> float:
     """The threshold b of f = Kv + b: the mean residual of unbounded rows, or the middle of what the bounds allow."""
     total, count, top, bottom = 0.0, 0, -np.inf, np.inf
     for t in range(len(v)):
@@ -134,8 +142,10 @@ def intercept(lower, upper, v, residual):  # type: ignore[no-untyped-def]
     return (top + bottom) / 2
 
 
-@njit(cache=True, nogil=True)
-def machine_path(kernel, signs, bounds, Cs, violation, max_updates):  # type: ignore[no-untyped-def]
+@compiled
+def machine_path(
+    kernel: FloatArray, signs: FloatArray, bounds: FloatArray, Cs: FloatArray, violation: float, max_updates: int
+) -> tuple[FloatArray, FloatArray]:
     """Machines for an increasing sequence of C on one kernel, each started from the one before.
 
     `bounds` are the rows' shares of C (class weights). Returns v, one row per C, and the intercepts.
