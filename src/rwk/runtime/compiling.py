@@ -1,14 +1,16 @@
-"""The compile policies.
+"""How functions are compiled: four policies and one disk cache.
 
-`compiled` is strict: sums keep the order in which they are written and no product is fused unless the code says so
-(`vectors.fma`), so the bits of a result do not depend on how the compiler felt, on whether the machine code was just
-made or read from disk, or on where arrays lie in memory. What must be fast is written with `vectors`.
-`compiled_inside` is the same for functions that compiled code alone calls: they have no door for Python's objects,
-which for records of many arrays would take longer to compile than the functions themselves. `compiled_borrowing` is
-that for functions that make no array: nothing counts references there, which for such records would take longer than
-small matrices do. `compiled_loosely` lets the compiler reorder sums; it serves code whose last bits nobody compares.
+`compiled` is strict: sums keep the order in which they are written and no product is fused with a sum unless the code
+says so (`vectors.fma`), so the bits of a result do not depend on the compiler's choices, on whether the machine code
+was just made or read from disk, or on where arrays lie in memory. What must be fast is written with `vectors`.
+`compiled_inside` is the same for functions that only compiled code calls: they get no wrapper for Python objects, which
+for records of many arrays would take longer to compile than the functions themselves. `compiled_borrowing` is
+`compiled_inside` for functions that create no array: they count no references, which for such records would take longer
+than the work on small matrices. `compiled_loosely` lets the compiler reorder sums, for code whose last bits do not
+matter.
 
-All release the interpreter lock, and keep machine code on disk.
+All release the interpreter lock, and keep machine code on disk until a file changes that it was compiled from
+(`source_stamps`).
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from numba import njit, typeof
 from numba.extending import register_jitable
 
 from rwk.runtime.log import LOG
+from rwk.runtime.source_stamps import STAMP, source_stamp, stamp_numba_cache
 
 STRICT: Final = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 INSIDE: Final = {**STRICT, "no_cpython_wrapper": True}
@@ -29,29 +32,36 @@ SUMS_REORDERED: Final = {"reassoc", "contract", "arcp", "nsz"}
 Function = TypeVar("Function", bound=Callable[..., Any])
 _called: set[Any] = set()  # solver bodies, and kinds of arguments, that this process has called
 
+stamp_numba_cache()
+
 
 def compiled(function: Function) -> Function:
     """Compile on first use, strictly."""
-    return cast(Function, njit(**STRICT)(function))
+    return cast(Function, njit(**STRICT)(_stamped(function)))
 
 
 def compiled_inside(function: Function) -> Function:
-    """Compile strictly where compiled code calls it; for Python it stays what it was."""
-    return cast(Function, register_jitable(**INSIDE)(function))
+    """Compile strictly where compiled code calls it; from Python it stays a Python function."""
+    return cast(Function, register_jitable(**INSIDE)(_stamped(function)))
 
 
 def compiled_borrowing(function: Function) -> Function:
-    """Like `compiled_inside`, for functions that make no array and return none."""
-    return cast(Function, register_jitable(_nrt=False, **INSIDE)(function))
+    """Like `compiled_inside`, for functions that create no array and return none."""
+    return cast(Function, register_jitable(_nrt=False, **INSIDE)(_stamped(function)))
 
 
 def compiled_loosely(function: Function) -> Function:
     """Compile on first use; sums may be reordered."""
-    return cast(Function, njit(**STRICT, fastmath=SUMS_REORDERED)(function))
+    return cast(Function, njit(**STRICT, fastmath=SUMS_REORDERED)(_stamped(function)))
+
+
+def _stamped(function: Function) -> Function:
+    setattr(function, STAMP, source_stamp(function))
+    return function
 
 
 def call_compiled(function: Callable[..., Any], measures: Any, *arguments: Any) -> Any:
-    """Call a solver body; say so first where neither this process nor the disk has it for arguments of these kinds."""
+    """Call a solver body; log a message first if it must be compiled for arguments of these types."""
     arrays = (argument for argument in arguments if isinstance(argument, np.ndarray))
     kind = function, measures.structure.dtype, *(array.dtype for array in arrays)
     if kind not in _called:
@@ -62,7 +72,7 @@ def call_compiled(function: Callable[..., Any], measures: Any, *arguments: Any) 
 
 
 def is_cold(function: Any, *arguments: Any) -> bool:
-    """Whether neither this process nor the disk has the machine code for arguments of these kinds."""
+    """Whether neither this process nor the disk has the machine code for arguments of these types."""
     kinds = tuple(typeof(argument) for argument in arguments)
     if kinds in function.signatures:
         return False
