@@ -22,7 +22,7 @@ from sklearn.svm import SVC
 
 from rwk.experiment import Grid, load_folds, make_folds, markdown_table, nested_cv, protocol, read_records, save_folds
 from rwk.experiment.folds import fingerprint_of
-from rwk.experiment.records import append_record, difference, repair_records
+from rwk.experiment.records import append_record, protocol_difference, repair_records
 from rwk.experiment.tables import experiments
 from rwk.learn.search import SUM, Matrices, best_of
 
@@ -264,15 +264,23 @@ def test_records_hold_what_is_needed(tmp_path):
     path = tmp_path / "deep" / "records.jsonl"
     lazy = {name: (lambda matrix=matrix: matrix) for name, matrix in matrices.items()}
     nested_cv(lazy, codes, folds=make_folds(codes, 4, 1), grid=SMALL, dataset="toy", method="m", records=path)
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    header, *lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert (header["rwk"], header["format"], header["h"]) == ("records", 2, 0)
+    assert (header["dataset"], header["method"], header["majority"]) == ("toy", "m", 0.5)
+    assert {"rwk", "solver", "commit", "cpu", "numpy", "scikit-learn", "python"} <= set(header["versions"])
+    assert header["protocol"]["grid"]["C"] == [0.1, 1.0, 10.0]
+    assert header["folds"] == {"0": make_folds(codes, 4, 1).fingerprint(0)}
     assert len(lines) == 4
     for line in lines:
-        assert (line["dataset"], line["method"], line["seed"]) == ("toy", "m", 0)
-        assert (line["n_train"], line["n_test"]) == (36, 12)
-        assert line["score"] == line["n_correct"] / 12
+        assert (line["h"], line["seed"], line["train"], line["of"]) == (0, 0, 36, 12)
         assert set(line["chosen"]) == {"setting", "treatment", "C", "eta"}
-        assert {"rwk", "numpy", "scikit-learn", "python"} <= set(line["versions"])
-        assert line["protocol"]["grid"]["C"] == [0.1, 1.0, 10.0]
+        assert len(json.dumps(line)) < 200
+    for score in read_records(path):
+        assert (score.dataset, score.method, score.seed) == ("toy", "m", 0)
+        assert (score.n_train, score.n_test) == (36, 12)
+        assert score.score == score.n_correct / 12
+        assert {"rwk", "solver", "commit", "cpu", "numpy", "scikit-learn", "python"} <= set(score.versions)
+        assert score.protocol["grid"]["C"] == [0.1, 1.0, 10.0]
 
 
 def test_finished_folds_are_not_run_again(tmp_path):
@@ -291,7 +299,7 @@ def test_finished_folds_are_not_run_again(tmp_path):
     again = nested_cv(fit_predict, codes, folds=make_folds(codes, 4, 1, seeds=[0]), records=path)
     assert len(calls) == 5
     assert outcome(first) == outcome(again)
-    assert len(path.read_text().splitlines()) == 4
+    assert len(path.read_text().splitlines()) == 5  # a header, and a line per fold
     assert nested_cv(fit_predict, codes, folds=make_folds(codes, 4, 1), records=path).mean == 1.0
     assert len(calls) == 5
 
@@ -329,8 +337,8 @@ def test_records_of_another_protocol_are_refused(tmp_path, change, sentence):
 
 
 def test_rounding_of_matrices_is_no_other_protocol():
-    assert difference({"means": {"a": 1.0}}, {"means": {"a": 1.0 + 1e-7}}) == ""
-    assert "recorded: 1" in difference({"means": {"a": 1.0}}, {"means": {"a": 1.1}})
+    assert protocol_difference({"means": {"a": 1.0}}, {"means": {"a": 1.0 + 1e-7}}) == ""
+    assert "recorded: 1" in protocol_difference({"means": {"a": 1.0}}, {"means": {"a": 1.1}})
 
 
 def test_more_methods_and_repeats_share_a_file(tmp_path):
@@ -362,8 +370,8 @@ from test_experiment import SMALL, make_folds, nested_cv, problem
 
 append = protocol.append_record
 
-def append_slowly(path, score):
-    append(path, score)
+def append_slowly(path, score, **more):
+    append(path, score, **more)
     time.sleep(0 if score.seed == 0 else 600)
 
 if __name__ == "__main__":
@@ -396,7 +404,7 @@ def test_a_killed_run_goes_on(tmp_path):
     assert {score.seconds for score in kept} <= {score.seconds for score in resumed.scores}
     assert outcome(resumed) == outcome(nested_cv(matrices, codes, folds=folds, grid=SMALL))
     assert read_records(path) == list(resumed.scores)
-    assert len(path.read_text().splitlines()) == 8
+    assert len(path.read_text().splitlines()) == 9  # a header, and a line per fold
 
 
 # tables

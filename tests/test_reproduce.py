@@ -202,10 +202,18 @@ def test_a_stopped_run_goes_on(toy: Path, options: Options) -> None:
     whole = run("discrete", options, toy)
     path = options.folder / "TOY-RWK.jsonl"
     lines = path.read_text().splitlines(keepends=True)
-    path.write_text(lines[0] + lines[1][:40])
+    path.write_text(lines[0] + lines[1] + lines[2][:40])  # the header, a fold, and a part of one
     assert run("discrete", options, toy) == whole
-    assert path.read_text().startswith(lines[0])
-    assert len(path.read_text().splitlines()) == 3
+    assert path.read_text().startswith(lines[0] + lines[1])
+    assert len(path.read_text().splitlines()) == 4
+
+
+def test_records_hold_the_settings_in_full(toy: Path, options: Options) -> None:
+    run("discrete", options, toy)
+    protocol = read_records(options.folder / "TOY-RWK.jsonl")[0].protocol
+    assert list(protocol["parameters"]) == list(protocol["settings"])
+    for name, values in protocol["parameters"].items():
+        assert described(Parameters.of(values)) == protocol["settings"][name]
 
 
 def test_records_of_other_settings_are_refused(toy: Path, options: Options) -> None:

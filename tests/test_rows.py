@@ -223,7 +223,7 @@ def test_a_stopped_baseline_reads_its_matrices_again(tmp_path: Path) -> None:
     forms, folds = {"": GRAPHS}, make_folds(GRAPHS.targets, n_splits=3, n_repeats=1)
     place = RunPlace(tmp_path / "TOY-WL.jsonl")
 
-    def stop(*given: object) -> None:
+    def stop(*given: object, **more: object) -> None:
         raise Stopped
 
     with pytest.MonkeyPatch.context() as patch:

@@ -58,8 +58,9 @@ def nested_cv(
     `fit_predict(train, test, seed)` that learns on the graphs `train` and returns the predicted targets of `test`,
     alone or with a dict of what it chose. `records` names a file of JSON lines that scores are added to as they come;
     folds it already holds are not run again. `about` are facts of the method that records keep and a resumed run must
-    share; where it is given it stands for the matrices too, and none is asked for when every fold is recorded; else
-    their means do. `n_jobs` folds are run at a time (None or -1: one per usable core, -2: one fewer); scores of
+    share (all but the `parameters` of its `settings`: their fingerprints are compared instead); if it is given it
+    stands for the matrices too, and none is asked for when every fold is recorded; else their means do.
+    `n_jobs` folds are run at a time (None or -1: one per usable core, -2: one fewer); scores of
     matrices do not depend on it. `backend="gpu"` searches and fits folds of matrices by the dozen on a GPU, to single
     precision of the same SVMs; "auto" does so if there is a GPU. If `source` is a function, which runs where it likes,
     the backend is only recorded. `progress=True` shows a bar if rich is installed; any other bar can be passed instead.
@@ -77,7 +78,8 @@ def nested_cv(
         raise ValueError("the folds were made for other targets; make them again with make_folds(targets)")
     run = _prepared(source, np.asarray(targets), kind, (grid or Grid()).checked(), about)
     protocol = {"n_splits": folds.n_splits, **run.protocol()}
-    protocols = {seed: {"folds": folds.fingerprint(seed), **protocol} for seed in folds.test_fold}
+    fingerprints = {seed: folds.fingerprint(seed) for seed in folds.test_fold}
+    protocols = {seed: {"folds": made, **protocol} for seed, made in fingerprints.items()}
     backend = backend_name(backend)
     blank = _blank(dataset, method, codes, backend)
     wanted = {(dataset, method, seed, fold) for seed, fold in folds}
@@ -96,7 +98,7 @@ def nested_cv(
         for outcome in outcomes(run.runner(), todo, n_workers, backend) if todo else ():
             score = outcome.written_on(replace(blank, protocol=protocols[outcome.task.seed]))
             if records is not None:
-                append_record(records, score)
+                append_record(records, score, folds=fingerprints)
             done.append(score)
             if tick:
                 tick(1)

@@ -1,18 +1,22 @@
-"""Records of an experiment: one JSON line per fold and repeat.
+"""Records of an experiment: one short JSON line per fold and repeat, under a header with all they have in common.
 
-A line is written with a single append, so a killed run leaves whole lines and at most one torn one, which reading
-skips and the next run cuts off. A file may hold many datasets and methods.
+    header  dataset, method, majority, protocol (grid, settings in full), folds (a fingerprint per seed), versions
+    line    h (number of the header), seed, fold, right (predictions), of (test graphs), train (graphs), chosen,
+            inner_right (predictions in the inner folds, of `train`), s (seconds)
+
+`json_lines` has the rules of such files. A file may hold many datasets and methods. Files of format 1, whose lines
+repeat everything, are read as well; `convert_records` rewrites them.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import isclose
-from pathlib import Path
 from typing import Any
+
+from rwk.experiment.json_lines import append_line, cut_torn_line, not_a_line, read_entries
 
 Key = tuple[str, str, int, int]
 # the content of matrices may differ by this much between machines and still be the same experiment
@@ -21,7 +25,31 @@ SAME = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What one method scored on one fold of one repeat, and everything needed to get it again."""
+    """What one method scored on one fold of one repeat, and everything needed to get it again.
+
+    Attributes
+    ----------
+    dataset, method
+        Names.
+    seed, fold
+        Number of the repeat and of its fold.
+    score
+        Share of the test graphs that were predicted right.
+    n_correct, n_train, n_test
+        Test graphs predicted right, graphs learned from, graphs tested.
+    majority
+        Share of the largest class of the dataset.
+    chosen
+        What the training fold chose: the setting, C, eta ...
+    inner_score
+        Accuracy of that choice in the inner folds; None if the method does not tell.
+    seconds
+        Time of the fold, matrices not counted.
+    protocol
+        Folds, grid and settings; a resumed run must have the same.
+    versions
+        Software, solver, commit and CPU it was made with, as `rwk.runtime.machine.versions` names them.
+    """
 
     dataset: str
     method: str
@@ -40,54 +68,106 @@ class Score:
 
     @property
     def key(self) -> Key:
+        """What a file has one record of: dataset, method, seed and fold."""
         return (self.dataset, self.method, self.seed, self.fold)
 
 
 def read_records(path: str | os.PathLike[str]) -> list[Score]:
-    """Read every whole record of a file, sorted; a torn last line is skipped, a missing file is empty.
+    """Read every whole record of a file, of either format.
 
+    Parameters
+    ----------
+    path
+        A file of JSON lines; a missing one is empty.
+
+    Returns
+    -------
+    list of Score
+        Sorted by dataset, method, seed and fold; of two records of one fold the later. A torn last line is skipped.
+
+    Examples
+    --------
     >>> read_records("no-such-file.jsonl")
     []
     """
-    path = Path(path)
-    if not path.exists():
-        return []
-    lines = path.read_bytes().split(b"\n")
     scores: dict[Key, Score] = {}
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
+    for number, header, content in read_entries(path, "record of an experiment"):
         try:
-            score = Score(**json.loads(line))
-        except (ValueError, TypeError) as error:
-            if number == len(lines):
-                continue
-            raise ValueError(f"{path}, line {number}: not a record of an experiment; remove the line") from error
+            score = Score(**content) if header is None else score_of_line(header, content)
+        except (KeyError, TypeError, ZeroDivisionError) as error:
+            raise not_a_line(path, number, "record of an experiment") from error
         scores[score.key] = score
     return [scores[key] for key in sorted(scores)]
 
 
-def append_record(path: str | os.PathLike[str], score: Score) -> None:
-    """Append one record with a single write, on disk when this returns."""
-    line = json.dumps(asdict(score), separators=(",", ":"), ensure_ascii=False) + "\n"
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    try:
-        os.write(handle, line.encode())
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+def append_record(path: str | os.PathLike[str], score: Score, *, folds: Mapping[int, str] | None = None) -> None:
+    """Append one record with a single write, on disk when this returns.
+
+    `folds` are the fingerprints of all seeds that the run is going to record; one header then serves them all.
+    """
+    append_line(path, line_of(score), header_of(score, folds or {}))
 
 
 def repair_records(path: str | os.PathLike[str]) -> None:
     """Cut off a torn last line, so that the next record starts on a line of its own."""
-    path = Path(path)
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return
-    with path.open("rb+") as file:
-        content = file.read()
-        if content and not content.endswith(b"\n"):
-            file.truncate(content.rfind(b"\n") + 1)
+    cut_torn_line(path)
+
+
+def header_of(score: Score, folds: Mapping[int, str]) -> dict[str, Any]:
+    """What a record has in common with the others of its run."""
+    protocol = dict(score.protocol)
+    own = {str(score.seed): protocol.pop("folds")} if "folds" in protocol else {}
+    return {
+        "rwk": "records",
+        "dataset": score.dataset,
+        "method": score.method,
+        "majority": score.majority,
+        "protocol": protocol,
+        "folds": {**{str(seed): made for seed, made in folds.items()}, **own},
+        "versions": dict(score.versions),
+    }
+
+
+def line_of(score: Score) -> dict[str, Any]:
+    """What a record has to itself; an exact share of graphs is written as their number."""
+    line = {
+        "seed": score.seed,
+        "fold": score.fold,
+        "right": score.n_correct,
+        "of": score.n_test,
+        "train": score.n_train,
+        "chosen": dict(score.chosen),
+    }
+    if score.score != score.n_correct / score.n_test:
+        line["score"] = score.score
+    if score.inner_score is not None:
+        right = round(score.inner_score * score.n_train)
+        exact = right / score.n_train == score.inner_score
+        line |= {"inner_right": right} if exact else {"inner": score.inner_score}
+    return {**line, "s": score.seconds}
+
+
+def score_of_line(header: Mapping[str, Any], line: Mapping[str, Any]) -> Score:
+    """The record that `header_of` and `line_of` wrote."""
+    seed, train = line["seed"], line["train"]
+    folds = header["folds"].get(str(seed))
+    inner = line["inner_right"] / train if "inner_right" in line else line.get("inner")
+    return Score(
+        dataset=header["dataset"],
+        method=header["method"],
+        seed=seed,
+        fold=line["fold"],
+        score=line["score"] if "score" in line else line["right"] / line["of"],
+        n_correct=line["right"],
+        n_train=train,
+        n_test=line["of"],
+        majority=header["majority"],
+        chosen=line["chosen"],
+        inner_score=inner,
+        seconds=line["s"],
+        protocol=header["protocol"] if folds is None else {"folds": folds, **header["protocol"]},
+        versions=header["versions"],
+    )
 
 
 def resumable(
@@ -96,7 +176,7 @@ def resumable(
     """Recorded scores that a run under `protocols` (by seed) may keep, or one sentence on what differs."""
     kept = [score for score in scores if score.seed in protocols]
     for score in kept:
-        found = difference(score.protocol, protocols[score.seed])
+        found = protocol_difference(score.protocol, protocols[score.seed])
         if found:
             raise ValueError(
                 f"{path} holds records of {score.method} on {score.dataset} made with another {found}; "
@@ -105,16 +185,27 @@ def resumable(
     return kept
 
 
-def difference(recorded: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """Name the first thing in which two protocols differ, with both values; empty when they agree.
+def protocol_difference(recorded: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    """Name the first thing in which two protocols differ, with both values; empty if they agree.
 
-    >>> difference({"C": [1.0, 10.0], "folds": "a"}, {"C": [1.0], "folds": "a"})
+    The parameters of named settings are not compared: the fingerprints in their descriptions are, which leave out
+    what values do not depend on, as the backend.
+
+    >>> protocol_difference({"C": [1.0, 10.0], "folds": "a"}, {"C": [1.0], "folds": "a"})
     'C (recorded: [1.0, 10.0], now: [1.0])'
     """
+    first, second = (
+        {name: value for name, value in protocol.items() if not (name == "parameters" and "settings" in protocol)}
+        for protocol in (recorded, wanted)
+    )
+    return _difference(first, second)
+
+
+def _difference(recorded: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     for name in [*wanted, *(name for name in recorded if name not in wanted)]:
         old, new = recorded.get(name), wanted.get(name)
         if isinstance(old, Mapping) and isinstance(new, Mapping):
-            inside = difference(old, new)
+            inside = _difference(old, new)
             if inside:
                 return f"{name}: {inside}"
         elif isinstance(old, float) and isinstance(new, float):

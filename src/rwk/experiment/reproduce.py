@@ -149,13 +149,14 @@ def score_variant(
     grid = options.grid or grid_of(graphs)
     base = Parameters(backend=options.backend, n_jobs=options.jobs)
     kept_in = options.matrices or options.folder / UNFINISHED
-    solves, about = {}, {}
+    solves, about, full = {}, {}, {}
     for form, seen in forms.items():
         for name, parameters in settings_of(method, grid, base).items():
             title = f"{form}: {name}" if form else name
             where = f"{graphs.name} {method} {title}"
             solves[title] = MatrixSolve(seen, parameters, form, kept_in, where, say, bar)
             about[title] = described(parameters, form)
+            full[title] = parameters.asdict()
     if options.solve_only:
         for solve in solves.values():
             solve()
@@ -167,7 +168,7 @@ def score_variant(
         grid=search_grid(grid),
         dataset=graphs.name,
         method=method,
-        about={"settings": about},
+        about={"settings": about, "parameters": full},
         records=_records(graphs, method, options),
         n_jobs=options.jobs or os.cpu_count() or 1,
         backend=options.backend,

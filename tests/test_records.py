@@ -1,0 +1,198 @@
+"""Files of records: nothing is lost in either format, and every line stands under its own header."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import asdict, replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rwk.experiment import Score
+from rwk.experiment.json_lines import read_entries
+from rwk.experiment.records import append_record, protocol_difference, read_records, resumable
+from score_records import repeat_of, score_of
+
+CPU = {"rwk": "0.1.0", "solver": "1", "cpu": "one"}
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def headers_of(path: Path) -> list[dict[str, Any]]:
+    return [line for line in lines_of(path) if "rwk" in line]
+
+
+def write_old(path: Path, scores: list[Score]) -> None:
+    """Lines of format 1: everything in every line."""
+    with path.open("a") as file:
+        file.writelines(json.dumps(asdict(score)) + "\n" for score in scores)
+
+
+shares = st.floats(0, 1, allow_nan=False)
+made = st.builds(
+    Score,
+    dataset=st.sampled_from(["MUTAG", "größer"]),
+    method=st.sampled_from(["RWK", "WL"]),
+    seed=st.integers(0, 3),
+    fold=st.integers(0, 9),
+    score=shares,
+    n_correct=st.integers(0, 20),
+    n_train=st.integers(1, 200),
+    n_test=st.integers(1, 20),
+    majority=shares,
+    chosen=st.dictionaries(st.sampled_from(["setting", "C", "eta"]), st.sampled_from(["few", 10.0, 3, None])),
+    inner_score=st.none() | shares,
+    seconds=st.floats(0, 1e6),
+    protocol=st.fixed_dictionaries(
+        {"n_splits": st.just(10), "grid": st.just({"C": [1.0]})}, optional={"folds": st.sampled_from(["a", "b"])}
+    ),
+    versions=st.dictionaries(st.sampled_from(["rwk", "cpu", "commit"]), st.sampled_from(["", "1", "2"])),
+)
+
+
+@given(st.lists(made, min_size=1, max_size=12))
+def test_what_is_written_is_read(scores: list[Score]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "records.jsonl"
+        for score in scores:
+            append_record(path, score)
+        last = {score.key: score for score in scores}
+        assert read_records(path) == [last[key] for key in sorted(last)]
+        assert [line["h"] for line in headers_of(path)] == list(range(len(headers_of(path))))
+
+
+def test_counts_stand_for_exact_shares(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    exact = replace(score_of("MUTAG", "RWK", 0.8), inner_score=71 / 90)
+    append_record(path, exact)
+    append_record(path, replace(exact, fold=1, score=0.85, inner_score=0.123))
+    _, first, second = lines_of(path)
+    assert "score" not in first
+    assert first["inner_right"] == 71
+    assert (second["score"], second["inner"]) == (0.85, 0.123)
+
+
+def test_one_header_serves_all_seeds_of_a_run(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    fingerprints = {0: "a", 1: "b"}
+    for seed, folds in fingerprints.items():
+        for score in repeat_of("MUTAG", "RWK", [0.8, 0.9], seed=seed, folds=folds):
+            append_record(path, score, folds=fingerprints)
+    assert len(headers_of(path)) == 1
+    assert [score.protocol["folds"] for score in read_records(path)] == ["a", "a", "b", "b"]
+    more = {**fingerprints, 2: "c"}
+    for score in repeat_of("MUTAG", "RWK", [0.8, 0.9], seed=2, folds="c"):
+        append_record(path, score, folds=more)
+    assert [header["folds"] for header in headers_of(path)] == [{"0": "a", "1": "b"}, {"0": "a", "1": "b", "2": "c"}]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"versions": {**CPU, "cpu": "another"}},
+        {"versions": {**CPU, "solver": "2"}},
+        {"dataset": "PTC_MR"},
+        {"method": "WL"},
+        {"protocol": {"n_splits": 5, "folds": "f"}},
+    ],
+)
+def test_what_differs_gets_a_header_of_its_own(tmp_path: Path, change: dict[str, Any]) -> None:
+    path = tmp_path / "r.jsonl"
+    first = replace(score_of("MUTAG", "RWK", 0.8, protocol={"n_splits": 2, "folds": "f"}), versions=CPU)
+    second = replace(first, fold=1, **change)
+    for score in (first, second, replace(first, fold=2)):
+        append_record(path, score)
+    assert len(headers_of(path)) == 2
+    assert [line["h"] for line in lines_of(path) if "rwk" not in line] == [0, 1, 0]
+    assert sorted(read_records(path), key=lambda score: score.fold) == [first, second, replace(first, fold=2)]
+
+
+def test_both_formats_share_a_file(tmp_path: Path) -> None:
+    path, old = tmp_path / "r.jsonl", repeat_of("MUTAG", "RWK", [0.8, 0.9, 0.7])
+    write_old(path, old[:2])
+    append_record(path, old[2])
+    assert read_records(path) == old
+    assert len(headers_of(path)) == 1
+
+
+def test_files_can_be_joined(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("a", "b")]
+    groups = [repeat_of("MUTAG", method, [0.8, 0.9]) for method in ("RWK", "WL")]
+    for path, group in zip(paths, groups, strict=True):
+        for score in group:
+            append_record(path, score)
+    both = tmp_path / "both"
+    both.write_bytes(b"".join(path.read_bytes() for path in paths))
+    assert read_records(both) == [*groups[0], *groups[1]]
+    # number 0 means the second file's header by now
+    later = replace(groups[0][0], seed=5)
+    append_record(both, later)
+    assert later in read_records(both)
+
+
+def _append_many(path: Path, method: str) -> None:
+    for fold in range(40):
+        append_record(path, score_of("MUTAG", method, 0.5, fold=fold))
+
+
+def test_processes_can_share_a_file(tmp_path: Path) -> None:
+    path, methods = tmp_path / "r.jsonl", [f"method {i}" for i in range(4)]
+    processes = [get_context("spawn").Process(target=_append_many, args=(path, name)) for name in methods]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert read_records(path) == [score_of("MUTAG", name, 0.5, fold=fold) for name in methods for fold in range(40)]
+    assert len(headers_of(path)) == 4
+
+
+def test_a_torn_line_under_a_whole_header(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    append_record(path, score_of("MUTAG", "RWK", 0.5))
+    path.write_bytes(path.read_bytes()[:-10])
+    assert read_records(path) == []
+
+
+def test_a_line_without_its_header_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    append_record(path, score_of("MUTAG", "RWK", 0.5))
+    header, line = path.read_text().splitlines()
+    path.write_text(f"{header}\n{line.replace(':0,', ':7,', 1)}\n")
+    with pytest.raises(ValueError, match="line 2: not a record of an experiment; remove the line"):
+        read_records(path)
+    path.write_text("[1]\n")
+    with pytest.raises(ValueError, match="line 1: not a record"):
+        read_records(path)
+
+
+def test_a_later_format_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text('{"rwk":"records","format":3,"h":0}\n')
+    with pytest.raises(ValueError, match="has format 3, this rwk reads up to 2; update rwk"):
+        list(read_entries(path, "record"))
+
+
+def test_parameters_of_settings_are_kept_but_not_compared() -> None:
+    old = {"settings": {"one": "hops=1 @abc"}}
+    new = {**old, "parameters": {"one": {"hops": 1, "backend": "gpu"}}}
+    moved = {**old, "parameters": {"one": {"hops": 1, "backend": "cpu"}}}
+    assert protocol_difference(old, new) == protocol_difference(new, old) == protocol_difference(new, moved) == ""
+    other = {**new, "settings": {"one": "hops=1 @abd"}}
+    assert protocol_difference(new, other) == "settings: one (recorded: hops=1 @abc, now: hops=1 @abd)"
+    # a network's parameters are what it is
+    assert "layers" in protocol_difference({"parameters": {"layers": 4}}, {"parameters": {"layers": 5}})
+
+
+def test_a_run_goes_on_under_other_versions_but_not_under_another_protocol() -> None:
+    scores = [replace(score, versions=CPU) for score in repeat_of("MUTAG", "RWK", [0.8, 0.9], folds="f")]
+    assert resumable(scores, "r.jsonl", {0: {"n_splits": 2, "folds": "f"}}) == scores
+    assert resumable(scores, "r.jsonl", {1: {}}) == []
+    with pytest.raises(ValueError, match=r"r\.jsonl holds records of RWK on MUTAG made with another folds"):
+        resumable(scores, "r.jsonl", {0: {"n_splits": 2, "folds": "g"}})
