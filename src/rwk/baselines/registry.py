@@ -11,8 +11,8 @@ from rwk.graphs import GraphSet
 
 # name -> module and class; kernels first, in the order of the paper's tables
 _METHODS: Final = {
-    "wl": ("subtree", "WL"),
-    "wl-oa": ("subtree", "WLOA"),
+    "wl": ("weisfeiler_lehman", "WL"),
+    "wl-oa": ("weisfeiler_lehman", "WLOA"),
     "ghk": ("hopper", "GHK"),
     "pk": ("propagation", "PK"),
     "hgk-wl": ("hashing", "HGKWL"),
