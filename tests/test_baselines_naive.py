@@ -14,7 +14,7 @@ import pytest
 from baseline_graphs import random_set, without
 from rwk import Graph, GraphSet, baselines
 from rwk.baselines.emd import first_tree, flows, improve, uniform_plan
-from rwk.baselines.hopper import path_counts
+from rwk.baselines.graph_hopper import path_counts
 from rwk.baselines.pyramid import spectral_points
 from rwk.baselines.returns import return_probabilities
 

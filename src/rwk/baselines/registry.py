@@ -13,7 +13,7 @@ from rwk.graphs import GraphSet
 _METHODS: Final = {
     "wl": ("weisfeiler_lehman", "WL"),
     "wl-oa": ("weisfeiler_lehman", "WLOA"),
-    "ghk": ("hopper", "GHK"),
+    "ghk": ("graph_hopper", "GHK"),
     "pk": ("propagation", "PK"),
     "hgk-wl": ("hashing", "HGKWL"),
     "hgk-sp": ("hashing", "HGKSP"),
