@@ -17,7 +17,7 @@ _METHODS: Final = {
     "pk": ("propagation", "PK"),
     "hgk-wl": ("hashing", "HGKWL"),
     "hgk-sp": ("hashing", "HGKSP"),
-    "retgk": ("returns", "RetGK"),
+    "retgk": ("retgk", "RetGK"),
     "gntk": ("tangent", "GNTK"),
     "p-wl": ("persistence", "PWL"),
     "wl-pm": ("pyramid", "WLPM"),
