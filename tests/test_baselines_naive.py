@@ -150,7 +150,7 @@ def test_persistence_by_its_definition(cycles: bool, power: float) -> None:
     Which colour is smaller is the library's choice, so only sums over colours of the two are compared: the total of
     persistence, which no choice changes.
     """
-    from rwk.baselines.persistence import PWL
+    from rwk.baselines.persistent_wl import PWL
 
     kernel = PWL(rounds=2, power=power, cycles=cycles, normalize=False)
     terms = kernel.fit(LABELLED).fitted_

@@ -19,7 +19,7 @@ _METHODS: Final = {
     "hgk-sp": ("hashing", "HGKSP"),
     "retgk": ("retgk", "RetGK"),
     "gntk": ("tangent", "GNTK"),
-    "p-wl": ("persistence", "PWL"),
+    "p-wl": ("persistent_wl", "PWL"),
     "wl-pm": ("pyramid", "WLPM"),
     "wwl": ("wasserstein", "WWL"),
     "fgw": ("fused_gw", "FGW"),
