@@ -15,7 +15,7 @@ from baseline_graphs import random_set, without
 from rwk import Graph, GraphSet, baselines
 from rwk.baselines.emd import first_tree, flows, improve, uniform_plan
 from rwk.baselines.graph_hopper import path_counts
-from rwk.baselines.pyramid import spectral_points
+from rwk.baselines.pyramid_match import spectral_points
 from rwk.baselines.retgk import return_probabilities
 
 GRAPHS = random_set(2, 7, low=3, high=8)

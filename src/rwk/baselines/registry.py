@@ -20,7 +20,7 @@ _METHODS: Final = {
     "retgk": ("retgk", "RetGK"),
     "gntk": ("tangent", "GNTK"),
     "p-wl": ("persistent_wl", "PWL"),
-    "wl-pm": ("pyramid", "WLPM"),
+    "wl-pm": ("pyramid_match", "WLPM"),
     "wwl": ("wasserstein", "WWL"),
     "fgw": ("fused_gw", "FGW"),
     "patchy-san": ("neural", "PatchySan"),
