@@ -21,7 +21,7 @@ _METHODS: Final = {
     "gntk": ("tangent", "GNTK"),
     "p-wl": ("persistent_wl", "PWL"),
     "wl-pm": ("pyramid_match", "WLPM"),
-    "wwl": ("wasserstein", "WWL"),
+    "wwl": ("wasserstein_wl", "WWL"),
     "fgw": ("fused_gw", "FGW"),
     "patchy-san": ("neural", "PatchySan"),
     "dgcnn": ("neural", "DGCNN"),
