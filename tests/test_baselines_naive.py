@@ -13,8 +13,8 @@ import pytest
 
 from baseline_graphs import random_set, without
 from rwk import Graph, GraphSet, baselines
-from rwk.baselines.emd import first_tree, flows, improve, uniform_plan
 from rwk.baselines.graph_hopper import path_counts
+from rwk.baselines.network_simplex import first_tree, flows, improve, uniform_plan
 from rwk.baselines.pyramid_match import spectral_points
 from rwk.baselines.retgk import return_probabilities
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 
 from rwk.baselines.base import DiscrepancyKernel
-from rwk.baselines.emd import first_tree, flows, improve
+from rwk.baselines.network_simplex import first_tree, flows, improve
 from rwk.baselines.nodes import Standard, check_same_data, standard_of
 from rwk.baselines.pair_loops import pair_matrix
 from rwk.graphs import GraphSet

@@ -16,8 +16,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rwk.baselines.base import DiscrepancyKernel, kept, setting_name
-from rwk.baselines.emd import first_tree, flows, improve
 from rwk.baselines.histograms import histograms, owners
+from rwk.baselines.network_simplex import first_tree, flows, improve
 from rwk.baselines.nodes import learn_vectors
 from rwk.baselines.pair_loops import pair_matrix
 from rwk.graphs import GraphSet
