@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from baseline_graphs import permuted, random_graph, random_set, without
 from rwk import Graph, GraphError, GraphSet, baselines
-from rwk.baselines.fields import receptive_fields
+from rwk.baselines.receptive_fields import receptive_fields
 
 torch = pytest.importorskip("torch", reason="torch is not installed (extra: baselines)")
 

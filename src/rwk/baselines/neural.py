@@ -151,7 +151,7 @@ class PatchySan(NeuralClassifier):
         return max(1, round(float(self.sizes_.mean())))
 
     def _fields(self, graphs: GraphSet) -> IntArray | None:
-        from rwk.baselines.fields import receptive_fields
+        from rwk.baselines.receptive_fields import receptive_fields
 
         return receptive_fields(graphs, self._n_fields(), self.k)
 
