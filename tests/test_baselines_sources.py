@@ -12,7 +12,7 @@ from baseline_graphs import random_set, to_grakel, without
 from rwk import baselines
 from rwk.baselines.fused_gw import fused_cost
 from rwk.baselines.network_simplex import uniform_plan
-from rwk.baselines.nodes import one_hot
+from rwk.baselines.node_features import one_hot
 from rwk.represent.features import wl_colours
 
 GRAPHS = random_set(1, 16, low=8, high=16)

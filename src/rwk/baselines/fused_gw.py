@@ -15,7 +15,7 @@ import numpy as np
 
 from rwk.baselines.base import DiscrepancyKernel
 from rwk.baselines.network_simplex import first_tree, flows, improve
-from rwk.baselines.nodes import Standard, check_same_data, standard_of
+from rwk.baselines.node_features import Standard, check_same_data, standard_of
 from rwk.baselines.pair_loops import pair_matrix
 from rwk.graphs import GraphSet
 from rwk.represent.features import Colours, wl_colours

@@ -17,7 +17,7 @@ import numpy as np
 
 from rwk.baselines.base import GraphKernel, cosine, kept, setting_name
 from rwk.baselines.histograms import PAIR_SALT, Histograms, histograms, inner, square_norms
-from rwk.baselines.nodes import Standard, check_same_data, labels_or_degrees, standard_of
+from rwk.baselines.node_features import Standard, check_same_data, labels_or_degrees, standard_of
 from rwk.baselines.paths import neighbour_lists, search_from
 from rwk.graphs import Graph, GraphSet
 from rwk.represent.features import mix

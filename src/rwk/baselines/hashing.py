@@ -10,7 +10,7 @@ import numpy as np
 
 from rwk.baselines.base import HistogramKernel
 from rwk.baselines.histograms import Histograms, Keys, histograms, joined, owners
-from rwk.baselines.nodes import hop_distances, learn_vectors
+from rwk.baselines.node_features import hop_distances, learn_vectors
 from rwk.graphs import GraphSet
 from rwk.represent.features import mix, wl_colours
 from rwk.runtime.arrays import FloatArray, IntArray

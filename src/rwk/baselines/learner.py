@@ -16,7 +16,7 @@ from sklearn.model_selection import ParameterGrid, StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
 from rwk.baselines.base import GraphClassifier
-from rwk.baselines.nodes import NodeVectors, check_same_data, labels_or_degrees, learn_vectors, one_hot
+from rwk.baselines.node_features import NodeVectors, check_same_data, labels_or_degrees, learn_vectors, one_hot
 from rwk.graphs import GraphSet
 from rwk.learn.one_vs_one import encode_classes
 from rwk.runtime.arrays import FloatArray, IntArray

@@ -15,7 +15,7 @@ import numpy as np
 
 from rwk.baselines.base import RoundsKernel
 from rwk.baselines.histograms import PAIR_SALT, Histograms, joined, owners, unary
-from rwk.baselines.nodes import dense_adjacency
+from rwk.baselines.node_features import dense_adjacency
 from rwk.graphs import Graph, GraphSet
 from rwk.represent.features import Colours, mix, wl_colours
 from rwk.runtime.arrays import FloatArray

@@ -13,7 +13,7 @@ import numpy as np
 
 from rwk.baselines.base import GraphKernel
 from rwk.baselines.histograms import owners
-from rwk.baselines.nodes import Standard, check_same_data, dense_adjacency, standard_of
+from rwk.baselines.node_features import Standard, check_same_data, dense_adjacency, standard_of
 from rwk.graphs import Graph, GraphSet
 from rwk.runtime.arrays import FloatArray, IntArray
 

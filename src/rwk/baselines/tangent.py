@@ -23,7 +23,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from rwk.baselines.base import GraphKernel, cosine, kept, setting_name
-from rwk.baselines.nodes import labels_or_degrees
+from rwk.baselines.node_features import labels_or_degrees
 from rwk.baselines.pair_loops import pair_matrix
 from rwk.baselines.tangent_graphs import TangentGraphs
 from rwk.graphs import GraphSet

@@ -18,7 +18,7 @@ import numpy as np
 from rwk.baselines.base import DiscrepancyKernel, kept, setting_name
 from rwk.baselines.histograms import histograms, owners
 from rwk.baselines.network_simplex import first_tree, flows, improve
-from rwk.baselines.nodes import learn_vectors
+from rwk.baselines.node_features import learn_vectors
 from rwk.baselines.pair_loops import pair_matrix
 from rwk.graphs import GraphSet
 from rwk.represent.features import smooth_attributes, wl_colours

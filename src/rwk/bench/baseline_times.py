@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from rwk import baselines
-from rwk.baselines.nodes import labels_or_degrees, one_hot
+from rwk.baselines.node_features import labels_or_degrees, one_hot
 from rwk.datasets import load_dataset
 from rwk.graphs import GraphSet
 from rwk.runtime.arrays import FloatArray
