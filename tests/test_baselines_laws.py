@@ -13,7 +13,7 @@ from sklearn.base import clone
 from baseline_graphs import permuted, random_set, without
 from rwk import Graph, GraphError, GraphSet, baselines
 from rwk.baselines import NotApplicable
-from rwk.baselines.ranges import check_parameters
+from rwk.baselines.parameter_ranges import check_parameters
 
 ALL = baselines.names()
 KERNELS = [row.name for row in baselines.describe() if row.kind != "classifier"]

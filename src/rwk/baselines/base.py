@@ -17,7 +17,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
 from rwk.baselines.histograms import Histograms, inner, square_norms
-from rwk.baselines.ranges import RANGES, Range, check_parameters
+from rwk.baselines.parameter_ranges import RANGES, Range, check_parameters
 from rwk.convert import as_graphs
 from rwk.graphs import GraphError, GraphSet
 from rwk.runtime.arrays import FloatArray

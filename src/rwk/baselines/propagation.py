@@ -14,7 +14,7 @@ import numpy as np
 from rwk.baselines.base import RoundsKernel
 from rwk.baselines.histograms import PAIR_SALT, Histograms, Keys, histograms, owners
 from rwk.baselines.node_features import check_same_data, labels_or_degrees, one_hot
-from rwk.baselines.ranges import POSITIVE, RANGES, Range
+from rwk.baselines.parameter_ranges import POSITIVE, RANGES, Range
 from rwk.graphs import GraphError, GraphSet
 from rwk.represent.features import block_adjacency, mix
 from rwk.runtime.arrays import FloatArray, IntArray
