@@ -16,7 +16,7 @@ import numpy as np
 from rwk.baselines.base import DiscrepancyKernel
 from rwk.baselines.network_simplex import first_tree, flows, improve
 from rwk.baselines.node_features import Standard, check_same_data, standard_of
-from rwk.baselines.pair_loops import pair_matrix
+from rwk.baselines.pair_matrix import pair_matrix
 from rwk.graphs import GraphSet
 from rwk.represent.features import Colours, wl_colours
 from rwk.represent.structure import path_lengths, structure_cost

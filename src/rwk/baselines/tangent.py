@@ -24,7 +24,7 @@ from sklearn.model_selection import ParameterGrid
 
 from rwk.baselines.base import GraphKernel, cosine, kept, setting_name
 from rwk.baselines.node_features import labels_or_degrees
-from rwk.baselines.pair_loops import pair_matrix
+from rwk.baselines.pair_matrix import pair_matrix
 from rwk.baselines.tangent_graphs import TangentGraphs
 from rwk.graphs import GraphSet
 from rwk.represent.features import block_adjacency

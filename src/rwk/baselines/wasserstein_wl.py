@@ -19,7 +19,7 @@ from rwk.baselines.base import DiscrepancyKernel, kept, setting_name
 from rwk.baselines.histograms import histograms, owners
 from rwk.baselines.network_simplex import first_tree, flows, improve
 from rwk.baselines.node_features import learn_vectors
-from rwk.baselines.pair_loops import pair_matrix
+from rwk.baselines.pair_matrix import pair_matrix
 from rwk.graphs import GraphSet
 from rwk.represent.features import smooth_attributes, wl_colours
 from rwk.runtime.arrays import FloatArray, IntArray
