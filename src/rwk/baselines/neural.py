@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rwk.baselines.learner import NeuralClassifier
+from rwk.baselines.neural_classifier import NeuralClassifier
 from rwk.baselines.parameter_ranges import COUNT, POSITIVE, RANGES, Range
 from rwk.graphs import GraphSet
 from rwk.runtime.arrays import IntArray
