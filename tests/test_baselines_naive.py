@@ -209,10 +209,10 @@ def test_gntk_by_its_definition(
 @pytest.mark.parametrize("entries", [1, 300, 2**26])
 def test_gntk_on_the_gpu_does_not_depend_on_its_tiles(entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
-    from rwk.baselines import tangent_gpu
+    from rwk.baselines import gntk_gpu
 
     monkeypatch.setenv("RWK_GPU_DEVICE", "cpu")
-    monkeypatch.setattr(tangent_gpu, "TILE", entries)
+    monkeypatch.setattr(gntk_gpu, "TILE", entries)
     ragged = without(random_set(4, 9, low=1, high=9), "node_attributes")
     ragged = replace(ragged, node_labels=ragged.node_labels - 1)  # a label may be any number
     mine, theirs = baselines.get("gntk", backend="gpu"), baselines.get("gntk")

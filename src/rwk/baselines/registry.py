@@ -18,7 +18,7 @@ _METHODS: Final = {
     "hgk-wl": ("hashing", "HGKWL"),
     "hgk-sp": ("hashing", "HGKSP"),
     "retgk": ("retgk", "RetGK"),
-    "gntk": ("tangent", "GNTK"),
+    "gntk": ("gntk", "GNTK"),
     "p-wl": ("persistent_wl", "PWL"),
     "wl-pm": ("pyramid_match", "WLPM"),
     "wwl": ("wasserstein_wl", "WWL"),

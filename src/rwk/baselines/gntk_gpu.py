@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import torch
 
-from rwk.baselines.tangent_graphs import TangentGraphs
+from rwk.baselines.gntk_graphs import TangentGraphs
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.device import chunk_bytes
 

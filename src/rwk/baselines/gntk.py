@@ -23,9 +23,9 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from rwk.baselines.base import GraphKernel, cosine, kept, setting_name
+from rwk.baselines.gntk_graphs import TangentGraphs
 from rwk.baselines.node_features import labels_or_degrees
 from rwk.baselines.pair_matrix import pair_matrix
-from rwk.baselines.tangent_graphs import TangentGraphs
 from rwk.graphs import GraphSet
 from rwk.represent.features import block_adjacency
 from rwk.runtime.arrays import FloatArray, IntArray
@@ -134,7 +134,7 @@ class GNTK(GraphKernel):
             from rwk.runtime.device import open_device
 
             device = open_device()  # or one sentence on what is missing, before torch is imported
-            from rwk.baselines.tangent_gpu import kernel_on_device
+            from rwk.baselines.gntk_gpu import kernel_on_device
 
             return kernel_on_device(rows, columns, self.layers, self.jumping, wanted, device)
         other = rows if columns is None else columns
