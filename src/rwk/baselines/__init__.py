@@ -1,17 +1,20 @@
-"""The sixteen methods RWK is compared with, each written from its description and tested against other sources.
+"""The sixteen methods RWK is compared with, each written from its paper and tested against other implementations.
 
-    registry     names() and get(name): one list
-    base         what they share: manners, refusals, settings of a grid
-    kernels      subtree (WL, WL-OA) · persistence (P-WL) · pyramid (WL-PM) · propagation (PK) · hashing (HGK-WL,
-                 HGK-SP) · hopper (GHK): inner products of histograms
-                 returns (RetGK) · tangent (GNTK): sums over pairs of nodes
-                 wasserstein (WWL) · fused (FGW): a transport problem for each pair of graphs
-    tools        histograms · nodes · paths · pairs (which threads solve which pairs) · emd (exact transport) · ranges
-    neural       PATCHY-SAN, DGCNN, CapsGNN, GIN: classifiers; `networks` holds their layers and needs torch,
-                 `learner` how they learn, `fields` the receptive fields of PATCHY-SAN
+    registry           names(), get(name), describe(): the one list
+      kernels          inner products of histograms: weisfeiler_lehman (WL, WL-OA) · persistent_wl (P-WL) ·
+                       pyramid_match (WL-PM) · propagation (PK) · hashing (HGK-WL, HGK-SP) · graph_hopper (GHK)
+                       sums over pairs of nodes: retgk (RetGK) · gntk (GNTK; gntk_gpu on a GPU, gntk_graphs its data)
+                       one transport problem per pair of graphs: wasserstein_wl (WWL) · fused_gw (FGW)
+      neural           the classifiers PATCHY-SAN, DGCNN, CapsGNN and GIN
+        neural_classifier   how they are fitted; receptive_fields: the input of PATCHY-SAN
+        networks            their layers and the training loop; needs torch
+    base               what the methods share: fit and transform, checks, the settings of a grid
+    parameter_ranges   the values that parameters may have
+    tools              histograms · node_features · paths · pair_matrix (all pairs, by threads) ·
+                       network_simplex (exact transport)
 
-A kernel has fit, transform (new graphs × fitted graphs) and fit_transform; a classifier fit(graphs, y) and predict.
-Kernels need nothing that rwk itself does not need.
+A kernel has fit, transform (new graphs × fitted graphs) and fit_transform; a classifier has fit(graphs, y) and predict.
+Kernels need only what rwk itself needs.
 """
 
 from rwk.baselines.base import NotApplicable
