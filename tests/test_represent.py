@@ -1,4 +1,4 @@
-"""What is made of one graph: each part against its plain statement, whatever the order of the nodes."""
+"""The representation of a graph: each part against its plain definition, whatever the order of the nodes."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_costs_agree_with_the_oracle(pair: list[Graph], keywords: dict[str, Any]
 @laws(20)
 @given(graph_sets(min_size=3, max_size=5, max_nodes=6), representations(attention=False))
 def test_fitted_scales_serve_new_graphs(graph_list: list[Graph], keywords: dict[str, Any]) -> None:
-    """With the scales of a fit, graphs get the bits they got in it, alone or among others."""
+    """With the scales of a fit, graphs get bit-identical measures, alone or among others."""
     p = Parameters.of(keywords)
     all_measures, scale = represent(GraphSet.from_graphs(graph_list), p)
     for i, graph in enumerate(graph_list):
@@ -97,7 +97,7 @@ def test_scale_is_learned_from_the_fitted_graphs_only() -> None:
 @laws(20)
 @given(graph_sets(max_nodes=6), representations(attention=False))
 def test_given_scale(pair: list[Graph], keywords: dict[str, Any]) -> None:
-    """Each entry divides its own cost, and nothing is learned."""
+    """Each given entry divides its own cost, and nothing is learned."""
     unit = Parameters.of(keywords | ON | {"scale": "none"})
     given_scale = {"feature": 2.0, "hamming": 4.0, "neighbourhood": 8.0, "structure": 16.0}
     scaled = Parameters.of(keywords | ON | {"scale": given_scale})
@@ -118,7 +118,7 @@ def test_scales_that_cannot_divide_are_refused(bad: dict[str, float]) -> None:
 
 
 def test_rounding_errors_are_no_scale() -> None:
-    """Vertex-transitive graphs and constant attributes: costs that are 0 but for rounding stay at rounding."""
+    """Vertex-transitive graphs and constant attributes: costs that are 0 up to rounding errors are not scaled up."""
     n = 12
     ring = Graph(n, np.array(sorted(tuple(sorted(edge)) for edge in cycle(n))))
     order = np.random.default_rng(0).permutation(n)
@@ -137,7 +137,7 @@ def test_rounding_errors_are_no_scale() -> None:
 @laws(40)
 @given(graph_sets(max_nodes=8), st.integers(0, 4), st.booleans())
 def test_wl_colours_tell_apart_what_the_oracle_does(pair: list[Graph], rounds: int, edge_labels: bool) -> None:
-    """Equal in one graph, or in two that were coloured apart from each other, exactly where the texts are."""
+    """Colours are equal, in one graph or in two that were coloured separately, exactly if the oracle's texts are."""
     found = [wl_colours(GraphSet.from_graphs([graph]), rounds, edge_labels=edge_labels) for graph in pair]
     wanted = [naive.wl_colours(graph, rounds, edge_labels=edge_labels) for graph in pair]
     for r in range(rounds + 1):
@@ -163,7 +163,7 @@ def test_smoothing_of_attributes(graph: Graph, rounds: int) -> None:
 
 @pytest.mark.parametrize("hops", [1, 2, 5])
 def test_local_variation_without_edges_is_the_signal(hops: int) -> None:
-    """lambda_max = 0: |X| itself, not a division by 0."""
+    """lambda_max = 0 gives |X|, not a division by 0 (R2)."""
     graph = dressed(4, [], "attributes", seed=5)
     measures, _ = represented([graph], hops=hops, feature_metric="l2", scale="none")
     np.testing.assert_array_equal(measures.features[:, 2:], np.abs(graph.node_attributes))
@@ -177,7 +177,7 @@ def test_laplacian(graph: Graph, kind: str) -> None:
 
 
 def test_weightless_nodes_shape_the_rest_and_leave() -> None:
-    """A node of weight 0 keeps its part in the neighbours' colours, degrees and paths, and gets no mass."""
+    """A node of weight 0 still counts in its neighbours' colours, degrees and paths, and gets no mass (R11)."""
     whole = Graph(4, np.array(path(4)), node_labels=np.array([0, 0, 1, 0]))
     part = replace(whole, node_weights=np.array([1.0, 2.0, 0.0, 1.0]))
     full, _ = represented([whole], scale="none", **ON)
@@ -225,7 +225,7 @@ def test_given_distances_are_the_structure() -> None:
 
 def test_negative_lengths_are_refused() -> None:
     graph = Graph(3, np.array([[0, 1], [1, 2]]), edge_attributes=np.array([[1.0], [-2.5]]))
-    with pytest.raises(GraphError, match=r"the edge of nodes 1 and 2 has the length -2\.5; lengths.* 0 or more"):
+    with pytest.raises(GraphError, match=r"the edge of nodes 1 and 2 has length -2\.5; lengths .* 0 or more"):
         represent(GraphSet.from_graphs([graph]), Parameters(structure="edge-distance"))
 
 
@@ -247,7 +247,7 @@ def test_heat_signature(graph: Graph, dim: int) -> None:
 @laws(15)
 @given(graphs("none", max_nodes=6, edge_weights=True), st.integers(0, 999))
 def test_attention_loss_and_gradient(graph: Graph, seed: int) -> None:
-    """Loss as stated, gradient as measured by finite differences."""
+    """The loss is as defined, and the gradient agrees with finite differences."""
     rng = np.random.default_rng(seed)
     n, k, length = graph.n_nodes, 2, 3
     A = naive.adjacency(graph)
@@ -278,7 +278,7 @@ def test_attention_embedding_agrees_with_the_oracle(graph: Graph) -> None:
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_attention_embedding_of_symmetric_graphs(name: str) -> None:
-    """Nodes that nothing tells apart get the same row, whatever 200 steps make of rounding errors."""
+    """Nodes that cannot be told apart get the same row; 200 steps do not magnify rounding errors."""
     graph = plain(name)
     wanted = naive.attention_embedding(naive.adjacency(graph), dim=6, walk_length=3, n_walks=10)
     found = attention(graph)

@@ -1,18 +1,18 @@
-"""Structure embeddings: where in its graph a node is, as a row of numbers that compares across graphs.
+"""Structure embeddings: the position of a node in its graph as a row of numbers, comparable across graphs.
 
-Two embeddings. The *heat signature* of a node is how much heat stays on it, over a ladder of times: no training, the
-same for every numbering of the nodes. The *attention* embedding learns left and right factors F, R that explain
-random walks of the heat kernel (symbols as in the paper):
+There are two. The *heat signature* of a node is how much heat stays on it, at a series of times; it needs no training
+and does not depend on the numbering of the nodes. The *attention* embedding learns left and right factors F, R that
+explain random walks of the heat kernel (symbols as in the paper):
 
     M_t = exp(-t L), t = 1..T            walks of length t
     Z   = walks * sum_t softmax(q)_t M_t     expected co-occurrence under attention
     loss(F, R, q) = sum Z log(1 + exp(-F R^T)) + [A = 0] log(1 + exp(F R^T))  + |q|^2 / 2
 
-Factors learned from a random start mean nothing outside their own graph. Here they start from standardised heat
-signatures, and every step of Adam treats all nodes alike, so a renumbered graph gets the same rows, and rows of
-different graphs live in one space. Nodes that start alike and see alike neighbours stay alike at every step, but only
-in exact arithmetic: the loss pushes strangers apart, and 200 steps make a difference of 1 out of a rounding error. So
-training knows classes of such nodes (`alike_classes`) and has one row for each class.
+R4: embeddings of different graphs must be comparable, and factors learned from a random start are not. Here F and R
+start from standardised heat signatures, and every step of Adam treats all nodes alike, so a renumbered graph gets the
+same rows, and rows of different graphs are in one space. Nodes with equal starts and equal neighbours stay equal, but
+only in exact arithmetic: the loss pushes nodes without an edge apart, and 200 steps turn a rounding error into a
+difference of 1. So nodes that cannot be told apart form classes (`alike_classes`), and each class has one row.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ LEARNING_RATES: Final = (1e-4, 1e-3, 1e-2, 1e-1)
 MOMENTUM: Final = 0.9
 SECOND_MOMENTUM: Final = 0.999
 ADAM_EPSILON: Final = 1e-8
-FLAT: Final = 1e-5  # a column that varies less is 0: standardised, its rounding errors would show
+FLAT: Final = 1e-5  # a column that varies less is set to 0: standardising it would magnify rounding errors
 BLOCK: Final = 2**14  # entries of F R^T at a time
-ALIKE: Final = 1e-9  # signatures that differ less are equal
+ALIKE: Final = 1e-9  # signatures that differ by less are taken as equal
 
 
 def heat_signature(spectrum: Spectrum, dim: int) -> FloatArray:
@@ -61,18 +61,18 @@ def attention_embedding(
 
 
 def uneven(length: int) -> FloatArray:
-    """Fixed numbers between 1/2 and 3/2, no two alike."""
+    """Fixed numbers between 1/2 and 3/2, all different."""
     return np.asarray(1.0 + 0.5 * np.cos(np.arange(length) ** 2.0 + 1.0))
 
 
 def alike_classes(connected: FloatArray, signature: FloatArray) -> IntArray:
-    """Classes of nodes with equal signatures whose neighbours, class by class, are equal too: one number a node."""
-    mixture = signature @ uneven(signature.shape[1])  # one number that tells rows apart
+    """The class of each node: nodes of one class have equal signatures, and equal edges to nodes of each class."""
+    mixture = signature @ uneven(signature.shape[1])  # one number per row that differs if rows differ
     order = np.argsort(mixture, kind="stable")
     classes = np.empty(len(connected), np.int64)
     classes[order] = np.cumsum(np.diff(mixture[order], prepend=mixture[order[:1]]) > ALIKE)
     near = [np.flatnonzero(row) for row in connected]
-    # all that training sees of an edge is its entry in L; rounded, to be equal where it should be
+    # training sees of an edge only its entry in L; rounded, so that entries that should be equal are
     roots = np.sqrt(np.maximum(connected.sum(axis=1), 1e-300))
     entries = [np.round(connected[i, at] / (roots[i] * roots[at]), 9).tolist() for i, at in enumerate(near)]
     while True:
@@ -87,10 +87,10 @@ def alike_classes(connected: FloatArray, signature: FloatArray) -> IntArray:
 
 
 def canonical_start(spectrum: Spectrum, dim: int) -> tuple[FloatArray, FloatArray]:
-    """Where F and R start: standardised heat signatures at `dim` // 2 times each, alternating along one ladder.
+    """The start of F and R (R4): standardised heat signatures at `dim` // 2 times each, taken in turn from one series.
 
-    Columns get uneven lengths: where signatures at different times are alike (two classes of nodes, as in a star),
-    equal columns would wait at a saddle for a rounding error to tell them apart.
+    Columns get different lengths. If signatures at different times are proportional, as in a star, where there are
+    two classes of nodes, columns of equal length would start at a saddle point that only rounding errors leave.
     """
     signature = spectrum.heat_signature(time_ladder(2 * (dim // 2)))
     centred = signature - signature.mean(axis=0)
@@ -106,7 +106,7 @@ def train_attention(
 ) -> float:
     """Adam on F, R (in place) and the attention; returns the loss at the end.
 
-    A row stands for a class of nodes, `walks` and `apart` hold sums over classes; a row moves as each of its nodes.
+    A row stands for a class of nodes, and `walks` and `apart` hold sums over classes; a row moves as one node would.
     """
     length, n = walks.shape[0], walks.shape[1]
     attention = np.zeros(length)
@@ -137,7 +137,7 @@ def loss_and_gradient(
     by_right: Any,
     by_attention: Any,
 ) -> float:
-    """The loss; fills its derivatives by F, R and the attention logits. Rows pass block by block, to stay in cache."""
+    """The loss; fills in its derivatives by F, R and the logits. Works in blocks of rows that fit into the cache."""
     length, n = walks.shape[0], walks.shape[1]
     share = np.exp(attention - attention.max())
     share /= share.sum()
@@ -160,7 +160,7 @@ def loss_and_gradient(
         by_right += np.dot(square.T, left[block])
         for t in range(length):
             by_walk[t] += n_walks * np.dot(walks[t, block].ravel(), attracted[:count])
-        # log(1 + exp(s)) is s more than log(1 + exp(-s))
+        # log(1 + exp(s)) = log(1 + exp(-s)) + s
         loss += np.dot(occurrence, attracted[:count]) + np.dot(away, attracted[:count] + scores)
     by_attention[:] = share * (by_walk - np.dot(share, by_walk)) + attention
     return float(loss)
@@ -168,7 +168,7 @@ def loss_and_gradient(
 
 @compiled
 def _fill_slopes(scores: Any, occurrence: Any, apart: Any, attracted: Any, slope: Any) -> None:
-    """log(1 + exp(-s)), and the loss differentiated by s; without a sum, so that vector instructions do it."""
+    """log(1 + exp(-s)), and the derivative of the loss by s; no sums here, so the compiler uses vector instructions."""
     for p in range(len(scores)):
         # with e = exp(-|s|): log(1 + exp(-s)) = max(-s, 0) + log(1 + e), sigmoid from the same e
         s = scores[p]

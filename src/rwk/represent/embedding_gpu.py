@@ -1,7 +1,8 @@
-"""The attention embedding of many graphs at once, on the device: same loss, start and steps as `represent.embedding`.
+"""The attention embedding of many graphs at once on a GPU: same loss, start and steps as in `represent.embedding`.
 
-Graphs of one size class train side by side, each at every learning rate: arrays are (rates, graphs, nodes, ..) with
-padded nodes that meet no walk and no gap, so nothing ever moves them from 0. Double precision, as on the CPU.
+Graphs of one size class are trained together, each at every learning rate. Arrays have shape (rates, graphs, nodes,
+...); padded nodes are in no walk and no sum, so they stay 0. Nodes are trained one by one, without the classes of
+`alike_classes`. Double precision, as on the CPU.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from rwk.runtime.arrays import FloatArray
 from rwk.runtime.device import chunk_bytes, open_device
 from rwk.transport.gpu.device_measures import width_of
 
-SQUARES_ALIVE = 10  # (P, P) arrays a graph holds for each learning rate
+SQUARES_ALIVE = 10  # (P, P) arrays in memory per graph and learning rate
 
 
 def attention_embeddings(
     spectra: Sequence[Spectrum], connected: Sequence[FloatArray], *, dim: int, walk_length: int, n_walks: int
 ) -> list[FloatArray]:
-    """The attention embedding [F | R] of each graph; `connected` is 1 where an edge is, else 0."""
+    """The attention embedding [F | R] of each graph; `connected` are the (weighted) adjacency matrices."""
     device = open_device()
     sizes = np.array([len(spectrum.values) for spectrum in spectra], np.int64)
     widths = width_of(sizes)
@@ -74,7 +75,7 @@ def _trained(
 def _padded(
     spectra: list[Spectrum], connected: list[FloatArray], width: int, dim: int, walk_length: int, device: Any
 ) -> tuple[Any, ...]:
-    """exp(-t L) (g, T, P, P), where nodes are apart (g, P, P), and the start of F and R (g, P, dim // 2)."""
+    """exp(-t L) (g, T, P, P), 1 for pairs without an edge (g, P, P), and the start of F and R (g, P, dim // 2)."""
     import torch
 
     vectors, values = np.zeros((len(spectra), width, width)), np.zeros((len(spectra), width))

@@ -1,7 +1,7 @@
 """What a node is like: Weisfeiler-Lehman colours, signals, and how signals vary around a node.
 
-Everything here works on a whole `GraphSet` at once: nodes of all graphs in one array, one block-diagonal Laplacian.
-A node's row depends on its own graph alone.
+Everything here works on a whole `GraphSet` at once, with the nodes of all graphs in one array and one block-diagonal
+Laplacian. The row of a node depends on its own graph alone.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ VARIATION_SALT: Final = np.uint64(0xA0761D6478BD642F)
 
 
 class Signals(NamedTuple):
-    """Feature vectors of all nodes: a dense part, and a sparse part whose columns are named by keys."""
+    """Feature vectors of all nodes: a dense part, and a sparse part whose columns are identified by keys."""
 
     dense: FloatArray  # (V, d)
     sparse: Any  # scipy csr_array (V, D)
@@ -34,8 +34,9 @@ class Signals(NamedTuple):
 def wl_colours(graphs: GraphSet, rounds: int, *, edge_labels: bool = False) -> Colours:
     """Weisfeiler-Lehman colours of rounds 0..`rounds`, shape (rounds + 1, nodes).
 
-    A colour is a 64-bit hash of a node's own colour and the multiset of its neighbours', so colours of different
-    sets of graphs, fitted or not, compare by equality. Round 0 is the node label, or the degree if there is none.
+    A colour is a 64-bit hash of a node's own colour and the multiset of its neighbours' colours, so the colours of
+    different sets of graphs, fitted or not, can be compared by equality. Round 0 is the node label, or the degree if
+    there are no labels. The Hamming metric (R3) compares two nodes by the share of rounds whose colours differ.
 
     >>> from rwk.graphs import Graph, GraphSet
     >>> path = Graph(4, np.array([[0, 1], [1, 2], [2, 3]]), node_labels=np.zeros(4, int))
@@ -54,7 +55,7 @@ def wl_colours(graphs: GraphSet, rounds: int, *, edge_labels: bool = False) -> C
         marks = mix(graphs.edge_labels.astype(np.int64).view(np.uint64) + EDGE_SALT)[edge]
     colours = [colour]
     for _ in range(rounds):
-        # a sum of mixed values does not depend on the order of the neighbours
+        # the sum of hashed values does not depend on the order of the neighbours
         neighbours = np.zeros(n_nodes, np.uint64)
         np.add.at(neighbours, head, mix((colour[tail] ^ marks) + NEIGHBOUR_SALT))
         colour = mix(mix(colour) + neighbours)
@@ -63,7 +64,7 @@ def wl_colours(graphs: GraphSet, rounds: int, *, edge_labels: bool = False) -> C
 
 
 def label_signals(colours: Colours) -> tuple[Any, Colours]:
-    """One-hot rows of the colours of every round: a sparse matrix and the key of each column."""
+    """The colours of all rounds as one-hot rows: a sparse matrix, and the key of each column."""
     from scipy.sparse import csr_array
 
     rounds, n_nodes = colours.shape
@@ -77,7 +78,7 @@ def label_signals(colours: Colours) -> tuple[Any, Colours]:
 
 
 def smooth_attributes(graphs: GraphSet, attributes: FloatArray, rounds: int) -> FloatArray:
-    """Attributes of rounds 0..`rounds`, side by side; a round moves each node half-way to its neighbours' mean."""
+    """Attributes of rounds 0..`rounds`, side by side; a round moves a node half-way to the mean of its neighbours."""
     adjacency = block_adjacency(graphs)
     degrees = np.asarray(adjacency.sum(axis=1)).ravel()[:, None]
     blocks = [attributes]
@@ -89,7 +90,10 @@ def smooth_attributes(graphs: GraphSet, attributes: FloatArray, rounds: int) -> 
 
 
 def with_local_variation(signals: Signals, laplacian: Any, lambda_max: FloatArray, hops: int) -> Signals:
-    """Append |X - L^hops X / lambda_max| to the signals X; `lambda_max` has one entry a node, 0 without edges."""
+    """Append the local variation |X - L^hops X / lambda_max| to the signals X.
+
+    `lambda_max` has one entry per node. R2: in a graph without edges it is 0, and the variation is |X|.
+    """
     from scipy.sparse import csr_array, hstack
 
     if hops == 0:
@@ -120,7 +124,7 @@ def block_adjacency(graphs: GraphSet) -> Any:
 
 
 def block_laplacian(adjacency: Any, *, normalized: bool = True) -> Any:
-    """I - D^-1/2 A D^-1/2 (or D - A) of a block-diagonal A; a node of degree 0 has a zero row and column."""
+    """I - D^-1/2 A D^-1/2 (or D - A) of a block-diagonal A; R1: a node of degree 0 has a zero row and column."""
     from scipy.sparse import csr_array, diags_array
 
     degrees = np.asarray(adjacency.sum(axis=1)).ravel()
@@ -136,8 +140,8 @@ def block_laplacian(adjacency: Any, *, normalized: bool = True) -> Any:
 
 
 def both_directions(graphs: GraphSet) -> tuple[IntArray, IntArray, IntArray]:
-    """(from, to, number of the edge) for both directions of every edge, in packed node numbers."""
-    ends = graphs.edges + np.repeat(graphs.node_offsets[:-1], graphs.n_edges)[:, None]
+    """(from, to, index of the edge) for both directions of every edge, with nodes numbered over all graphs."""
+    ends = graphs.packed_edges
     edge = np.arange(len(ends))
     return (
         np.concatenate([ends[:, 0], ends[:, 1]]),
@@ -147,7 +151,7 @@ def both_directions(graphs: GraphSet) -> tuple[IntArray, IntArray, IntArray]:
 
 
 def mix(values: Any) -> Colours:
-    """The finaliser of splitmix64: every input bit reaches every output bit; wraps around on purpose."""
+    """Hash 64-bit integers by the last step of splitmix64; integer overflow is intended."""
     x = np.asarray(values, np.uint64) + NEIGHBOUR_SALT
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,4 +1,4 @@
-"""Packing: the arrays of all graphs side by side, as the solver reads them."""
+"""Puts the arrays of all graphs side by side, as the solver reads them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from rwk.graphs import GraphSet
 from rwk.parameters import Parameters
 from rwk.represent.features import Colours, Signals
-from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.runtime.arrays import FloatArray, IntArray, offsets_of
 from rwk.transport.measures import GraphMeasures
 
 
 class Structures(NamedTuple):
-    """What is computed graph by graph."""
+    """What is computed graph by graph: one entry per graph in each list."""
 
     lambda_max: FloatArray  # (N,)
     embeddings: list[FloatArray]
@@ -32,6 +32,7 @@ def pack_measures(
     matrices: tuple[Any, Any],
     parameters: Parameters,
 ) -> GraphMeasures:
+    """The measures of all graphs, not yet scaled; `matrices` are the block-diagonal adjacency and Laplacian."""
     adjacency, laplacian = matrices
     offsets, sizes = graphs.node_offsets, graphs.sizes
     weights = np.ones(int(offsets[-1])) if graphs.node_weights is None else graphs.node_weights.astype(np.float64)
@@ -49,9 +50,9 @@ def pack_measures(
         colours=colours if hamming and colours is not None else np.zeros((0, int(offsets[-1])), np.uint64),
         embedding=np.concatenate(made.embeddings),
         signs=np.concatenate(made.signs),
-        factor_offsets=_offsets([factor.size for factor in made.factors]),
+        factor_offsets=offsets_of([factor.size for factor in made.factors]),
         factors=np.concatenate([factor.ravel() for factor in made.factors]),
-        structure_offsets=_offsets([cost.size for cost in made.structures]),
+        structure_offsets=offsets_of([cost.size for cost in made.structures]),
         structure=np.concatenate([cost.ravel() for cost in made.structures]),
         laplacian_offsets=laplacian.indptr.astype(np.int64),
         laplacian_columns=laplacian.indices - np.repeat(starts, np.diff(laplacian.indptr)),
@@ -62,13 +63,13 @@ def pack_measures(
 
 
 def _columns_by_graph(signals: Signals, offsets: IntArray) -> dict[str, NDArray[Any]]:
-    """The sparse signals as columns of each graph: keys sorted, entries sorted by node."""
+    """The sparse signals column by column for each graph: columns sorted by key, their entries by node."""
     by_column = signals.sparse.tocsc()
     by_column.sort_indices()
     rows, values = by_column.indices, by_column.data
     columns = np.repeat(np.arange(by_column.shape[1]), np.diff(by_column.indptr))
     graph_of = np.repeat(np.arange(len(offsets) - 1, dtype=np.min_scalar_type(len(offsets))), np.diff(offsets))
-    # entries are in order of column and node, and stay so inside a graph; short numbers are sorted by counting
+    # a stable sort by graph keeps the order by column and node; numpy sorts small integer types by counting
     order = np.argsort(graph_of[rows], kind="stable")
     order = order[values[order] != 0]
     rows, columns, values = rows[order], columns[order], values[order]
@@ -86,7 +87,10 @@ def _columns_by_graph(signals: Signals, offsets: IntArray) -> dict[str, NDArray[
 
 
 def drop_weightless(measures: GraphMeasures) -> GraphMeasures:
-    """Nodes of weight 0 leave, after the whole graph was represented; 1 / (n mu) is folded into L on both sides."""
+    """R11: nodes of weight 0 are removed after the whole graph was represented, and 1 / (n mu) is multiplied into L.
+
+    L is multiplied on both sides.
+    """
     kept = measures.weights > 0
     if not kept.all():
         measures = _restricted(measures, kept)
@@ -98,10 +102,11 @@ def drop_weightless(measures: GraphMeasures) -> GraphMeasures:
 
 
 def _restricted(measures: GraphMeasures, kept: NDArray[np.bool_]) -> GraphMeasures:
+    """The measures of the kept nodes; L and C_P become principal submatrices."""
     old = measures.offsets
     sizes = np.add.reduceat(kept, old[:-1]).astype(np.int64)
-    offsets = _offsets(sizes)
-    place = np.cumsum(kept) - 1  # packed number of a kept node
+    offsets = offsets_of(sizes)
+    place = np.cumsum(kept) - 1  # new packed number of a kept node
     inside = place - np.repeat(offsets[:-1], np.diff(old))
     node_of = np.repeat(old[:-1], np.diff(old))
 
@@ -127,21 +132,17 @@ def _restricted(measures: GraphMeasures, kept: NDArray[np.bool_]) -> GraphMeasur
         degrees=measures.degrees[kept],
         features=measures.features[kept],
         square_norms=measures.square_norms[kept],
-        entry_offsets=_offsets(np.bincount(entry_column[entry_kept], minlength=len(measures.column_keys))),
+        entry_offsets=offsets_of(np.bincount(entry_column[entry_kept], minlength=len(measures.column_keys))),
         entry_rows=inside[entry_node[entry_kept]],
         entry_values=measures.entry_values[entry_kept],
         colours=np.ascontiguousarray(measures.colours[:, kept]),
         embedding=measures.embedding[kept],
         signs=measures.signs[kept],
-        factor_offsets=_offsets([factor.size for factor in factors]),
+        factor_offsets=offsets_of([factor.size for factor in factors]),
         factors=np.concatenate([factor.ravel() for factor in factors]),
-        structure_offsets=_offsets([cost.size for cost in structures]),
+        structure_offsets=offsets_of([cost.size for cost in structures]),
         structure=np.concatenate([cost.ravel() for cost in structures]),
-        laplacian_offsets=_offsets(np.bincount(lap_row[lap_kept], minlength=len(kept))[kept]),
+        laplacian_offsets=offsets_of(np.bincount(lap_row[lap_kept], minlength=len(kept))[kept]),
         laplacian_columns=inside[lap_column[lap_kept]],
         laplacian_values=measures.laplacian_values[lap_kept],
     )
-
-
-def _offsets(lengths: Any) -> IntArray:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

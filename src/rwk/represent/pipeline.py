@@ -1,8 +1,8 @@
-"""From graphs to measures: everything the solver will know of each graph.
+"""`represent`: from graphs to `GraphMeasures`, everything that the solver knows of each graph.
 
-`represent(graphs, parameters)` learns scales from the graphs it is given and returns them beside the measures; with
-these scales, new graphs are represented exactly as the fitted ones were. A graph's measure depends on the graph and
-the scales, never on the graphs around it.
+`represent(graphs, parameters)` learns the scales (R7) from the graphs and returns them with the measures; with these
+scales, new graphs are represented exactly as the fitted ones were. The measure of a graph depends on the graph and the
+scales, never on the other graphs.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ATTENTION_DIM = 64
 def represent(
     graphs: GraphSet, parameters: Parameters, *, scale: Scale | None = None, progress: Progress | None = None
 ) -> tuple[GraphMeasures, Scale]:
-    """Measures of the graphs, and the scales they were made with (learned unless given).
+    """Measures of the graphs, and the scales they were made with, which are learned unless given.
 
     >>> from rwk.convert import as_graphs
     >>> measures, scale = represent(as_graphs([np.ones((3, 3)) - np.eye(3)]), Parameters())
@@ -59,7 +59,7 @@ def represent(
 
 
 def learn_scale(graphs: GraphSet, parameters: Parameters) -> Scale:
-    """The scale `represent` learns, to the bit, with the measures of no more graphs than it looks at.
+    """The scale that `represent` learns, bit for bit, representing only the graphs of the sampled pairs.
 
     >>> from rwk.convert import as_graphs
     >>> graphs = as_graphs([np.ones((n, n)) - np.eye(n) for n in (2, 3, 4)])
@@ -91,9 +91,10 @@ def _unscaled(
     """Measures before any cost is divided by its scale."""
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1, "blas"):  # the same bits whatever the number of threads
+    with threadpool_limits(1, "blas"):  # R16: bit-identical whatever the number of threads
         adjacency = block_adjacency(graphs)
         normalized = block_laplacian(adjacency)
+        # R12: the Laplacian terms use the normalised L, or D - A as an option
         local = normalized if parameters.laplacian == "normalized" else block_laplacian(adjacency, normalized=False)
         made = _structures(graphs, normalized, parameters, progress)
         lambda_max = np.repeat(made.lambda_max, graphs.sizes)
@@ -104,7 +105,7 @@ def _unscaled(
 
 
 def _colours(graphs: GraphSet, parameters: Parameters) -> Colours | None:
-    """Colours, where anything is made of them: graphs with attributes and no labels have features without."""
+    """Weisfeiler-Lehman colours; None if no feature uses them: graphs with attributes but no labels, metric "l2"."""
     hamming = parameters.feature_metric != "l2"
     if not hamming and graphs.node_labels is None and graphs.node_attributes is not None:
         return None
@@ -114,6 +115,7 @@ def _colours(graphs: GraphSet, parameters: Parameters) -> Colours | None:
 def _signals(
     graphs: GraphSet, colours: Colours | None, parameters: Parameters, standard: tuple[FloatArray, FloatArray]
 ) -> Signals:
+    """The signals X: standardised attributes (dense), one-hot colours (sparse)."""
     from scipy.sparse import csr_array
 
     n_nodes = int(graphs.node_offsets[-1])
@@ -125,14 +127,14 @@ def _signals(
         dense = (graphs.node_attributes - mean) / deviation
         if parameters.attribute_rounds:
             dense = smooth_attributes(graphs, dense, parameters.attribute_rounds)
-    # attributed graphs without labels have no one-hot part; graphs with neither have their degrees
+    # graphs with attributes but no labels have no one-hot part; graphs with neither have colours made of degrees
     if colours is not None and (graphs.node_labels is not None or graphs.node_attributes is None):
         sparse, keys = label_signals(colours)
     return Signals(dense, sparse, keys)
 
 
 def _structures(graphs: GraphSet, laplacian: Any, parameters: Parameters, progress: Progress | None) -> Structures:
-    """What is computed graph by graph, over threads: most of it is linear algebra outside the interpreter lock."""
+    """What is computed graph by graph, in threads; most of it is linear algebra, which runs without the GIL."""
     from rwk.runtime.threads import in_threads
 
     made: list[Any] = [None] * len(graphs)
@@ -151,7 +153,7 @@ def _structures(graphs: GraphSet, laplacian: Any, parameters: Parameters, progre
 
 
 def _embedded(parameters: Parameters) -> bool:
-    """Whether any term asks for a structure embedding."""
+    """Whether any term needs a structure embedding."""
     return parameters.beta_local != 0 or (parameters.beta_global != 0 and parameters.structure == "embedding")
 
 
@@ -161,7 +163,7 @@ def _block(graphs: GraphSet, laplacian: Any, i: int) -> FloatArray:
 
 
 def _trained_on_device(graphs: GraphSet, laplacian: Any, parameters: Parameters) -> list[FloatArray] | None:
-    """The attention embeddings of all graphs, where a device trains them side by side."""
+    """The attention embeddings of all graphs if the backend is the GPU and a term needs them, else None."""
     from rwk.runtime.backends import backend_name
 
     if parameters.embedding != "attention" or not _embedded(parameters) or backend_name(parameters.backend) != "gpu":
@@ -181,12 +183,13 @@ def _trained_on_device(graphs: GraphSet, laplacian: Any, parameters: Parameters)
 def _structure_of(
     graph: Graph, laplacian: FloatArray, parameters: Parameters, trained: FloatArray | None
 ) -> tuple[Any, ...]:
-    """lambda_max, embedding, signs, factor and C_P of one graph; what no term asks for is empty."""
+    """lambda_max, embedding, signs, factor and C_P of one graph; what no term needs is empty."""
     from rwk.represent.spectrum import decompose
     from rwk.represent.structure import narrow_factor, row_distances, signs_of, structure_cost
 
     local, everywhere = parameters.beta_local != 0, parameters.beta_global != 0
     embedded = _embedded(parameters)
+    # R5: Hamming on signs for the attention embedding, Euclidean for the heat signature
     hamming = parameters.structure_metric == "hamming" or (
         parameters.structure_metric == "auto" and parameters.embedding == "attention"
     )

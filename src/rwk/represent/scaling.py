@@ -1,7 +1,8 @@
-"""What a representation learns from the fitted graphs: how large their costs are, so that weights mean the same.
+"""What a representation learns from the fitted graphs: how large their costs are.
 
-Costs of different origin are divided by their typical size over sampled pairs; labels and attributes, where a graph
-has both, are balanced before they are weighed; attributes are standardised column by column.
+R7: each cost is divided by its typical size over sampled pairs, so that weights mean the same on every dataset;
+`scale="none"` is the paper. Attributes are standardised column by column. If graphs have both labels and attributes,
+each part is divided by its own size before the weight between them is applied.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.parameter_checks import ParameterError
 from rwk.transport.measures import GraphMeasures
 
-# Standardised features, embeddings and what is made of them are numbers near 1: means below are rounding errors.
-# The nodes of a symmetric graph, or constant features, differ by nothing else.
+# Standardised features and embeddings, and costs made of them, are numbers near 1: smaller means are rounding errors,
+# as between the nodes of a symmetric graph or with constant features.
 NOISE: Final = 1e-9
-NEAR_ONE: Final = ("embedding", "laplacian", "heat-kernel")  # structures of that kind; lengths and weights are not
+NEAR_ONE: Final = ("embedding", "laplacian", "heat-kernel")  # structures near 1; lengths and weights may be small
 
 
 def given_scale(parameters: Parameters) -> Scale | None:
-    """The scale the user gave, if any; "none" gives one that changes nothing."""
+    """The scale that the user gave; None if it is to be learned; for "none", a scale that changes nothing."""
     if parameters.scale == "fit":
         return None
     given = Scale(feature=1.0, neighbourhood=1.0, structure=1.0, labels=1.0, attributes=1.0, hamming=1.0)
@@ -34,18 +35,18 @@ def given_scale(parameters: Parameters) -> Scale | None:
 
 
 def _check_scale(scale: Scale) -> None:
-    """Costs are divided by these numbers: they must be positive, and named rightly."""
+    """Raise for unknown entries, and for entries that costs cannot be divided by."""
     known = tuple(Scale.__annotations__)
     for name, value in scale.items():
         if name not in known:
             raise ParameterError(f"scale: there is no entry {name!r}; the entries are {', '.join(known)}")
         numbers = np.asarray(value, np.float64)
         if not np.isfinite(numbers).all() or (name != "attribute_mean" and (numbers <= 0).any()):
-            raise ParameterError(f"scale: {name}={value!r} is outside its range: it must be finite and greater than 0")
+            raise ParameterError(f"scale: {name}={value!r} is not valid; it must be finite and greater than 0")
 
 
 def attribute_standard(graphs: GraphSet, scale: Scale | None) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation of each attribute column: given, or learned from these graphs."""
+    """Mean and standard deviation of each attribute column: from the scale, or of these graphs if it is None."""
     if graphs.node_attributes is None:
         return np.zeros(0), np.ones(0)
     width = graphs.node_attributes.shape[1]
@@ -58,13 +59,13 @@ def attribute_standard(graphs: GraphSet, scale: Scale | None) -> tuple[FloatArra
     deviation = np.asarray(scale.get("attribute_std", np.ones(width)), np.float64)
     if len(mean) != width or len(deviation) != width:
         raise GraphError(
-            f"these graphs have {width} node attributes and the fitted graphs had {len(mean)}; give as many"
+            f"these graphs have {width} node attributes but the fitted graphs had {len(mean)}; give the same number"
         )
     return mean, deviation
 
 
 def learned_scale(measures: GraphMeasures, parameters: Parameters, pairs: IntArray | None = None) -> Scale:
-    """Typical size of each cost over sampled pairs, or those given."""
+    """Typical size of each cost (R7) over the given pairs of graphs, or over sampled pairs if None."""
     from rwk.transport.mean_costs import mean_feature_costs, mean_neighbour_costs, sample_pairs, typical
 
     pairs = sample_pairs(measures.n_graphs, parameters.random_state) if pairs is None else pairs
@@ -88,7 +89,7 @@ def learned_scale(measures: GraphMeasures, parameters: Parameters, pairs: IntArr
 
 
 def _mean_structures(measures: GraphMeasures, chosen: IntArray) -> FloatArray:
-    """Mean off-diagonal |C_P| of each chosen graph that has two nodes."""
+    """Mean off-diagonal |C_P| of each chosen graph that has at least two nodes."""
     means = []
     for i in chosen:
         n = int(measures.sizes[i])
@@ -99,7 +100,7 @@ def _mean_structures(measures: GraphMeasures, chosen: IntArray) -> FloatArray:
 
 
 def _balanced(measures: GraphMeasures, scale: Scale, parameters: Parameters) -> GraphMeasures:
-    """Labels and attributes, where both are, in units of their own size and weighed against each other."""
+    """If there are both labels and attributes, divide each by its own size and apply the weight between them."""
     if not (measures.features.shape[1] and len(measures.column_keys)):
         return measures
     labels = np.sqrt(2.0 * parameters.label_weight) / scale["labels"]
@@ -112,7 +113,7 @@ def _balanced(measures: GraphMeasures, scale: Scale, parameters: Parameters) -> 
 
 
 def scaled(measures: GraphMeasures, scale: Scale, parameters: Parameters) -> GraphMeasures:
-    """Fold the scales and the weight between the metrics into the measures."""
+    """The measures with the scales (R7), and the weight between l2 and Hamming costs (R3), multiplied in."""
     measures = _balanced(measures, scale, parameters)
     share = {"l2": 0.0, "hamming": 1.0, "both": parameters.hamming_weight}[parameters.feature_metric]
     unit = (1.0 - share) / scale["feature"]

@@ -1,4 +1,4 @@
-"""One eigendecomposition a graph, and what it gives: lambda_max, heat signatures, heat-kernel distances."""
+"""One eigendecomposition per graph, and what follows from it: lambda_max, heat signatures, heat-kernel distances."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from rwk.runtime.arrays import FloatArray
 
-# Times at which heat is looked at: from one hop's worth to (nearly) all of the graph, log-spaced.
+# Log-spaced times: at the shortest, heat has reached the neighbours; at the longest, nearly the whole graph.
 SHORTEST_TIME: Final = 0.1
 LONGEST_TIME: Final = 50.0
 HEAT_KERNEL_TIME: Final = 1.0
@@ -22,7 +22,7 @@ class Spectrum(NamedTuple):
 
     @property
     def lambda_max(self) -> float:
-        """The largest eigenvalue; exactly 0 for a graph without edges."""
+        """The largest eigenvalue; exactly 0 for a graph without edges (R2)."""
         return float(self.values[-1]) if self.values[-1] > 1e-9 else 0.0
 
     def heat_signature(self, times: FloatArray) -> FloatArray:
@@ -34,7 +34,7 @@ class Spectrum(NamedTuple):
         return (self.vectors * np.exp(-time * self.values)) @ self.vectors.T
 
     def heat_distance(self, time: float) -> FloatArray:
-        """Euclidean distances of the rows of exp(-t L)."""
+        """Euclidean distances between the rows of exp(-t L)."""
         rows = self.vectors * np.exp(-time * self.values)
         squares = (rows**2).sum(axis=1)
         apart = squares[:, None] + squares[None, :] - 2.0 * (rows @ rows.T)

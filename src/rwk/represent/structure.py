@@ -1,4 +1,4 @@
-"""C_P: the pairwise structure inside one graph that the Gromov-Wasserstein term compares."""
+"""C_P, the pairwise structure of a graph that the Gromov-Wasserstein term compares; distances of embedded nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rwk.runtime.compiling import compiled
 def structure_cost(
     kind: str, graph: Graph, laplacian: FloatArray, spectrum: Spectrum | None, embedded: FloatArray | None
 ) -> FloatArray:
-    """The (n, n) matrix of one graph; `embedded` are distances of embedded nodes, for kind "embedding"."""
+    """C_P (n, n) of one graph; `embedded` are the distances of embedded nodes, for kind "embedding"."""
     if kind == "embedding":
         assert embedded is not None
         return embedded
@@ -25,14 +25,14 @@ def structure_cost(
         if graph.node_distances is not None:
             return 0.5 * (graph.node_distances + graph.node_distances.T)
         if graph.n_edges and graph.edge_attributes is None:
-            raise GraphError("structure='edge-distance' needs edge attributes, the first being the distance")
+            raise GraphError("structure='edge-distance' needs edge attributes, of which the first is the distance")
         lengths = None if graph.edge_attributes is None else graph.edge_attributes[:, 0]
         if lengths is not None and (lengths < 0).any():
             worst = int(lengths.argmin())
             a, b = graph.edges[worst]
             raise GraphError(
-                f"structure='edge-distance': the edge of nodes {a} and {b} has the length {lengths[worst]:g}; lengths, "
-                "the first edge attribute, must be 0 or more"
+                f"structure='edge-distance': the edge of nodes {a} and {b} has length {lengths[worst]:g}; lengths "
+                "(the first edge attribute) must be 0 or more"
             )
         return path_lengths(graph, lengths)
     if kind == "adjacency":
@@ -44,7 +44,7 @@ def structure_cost(
 
 
 def path_lengths(graph: Graph, lengths: FloatArray | None) -> FloatArray:
-    """Shortest paths, in edges or in given lengths; unreachable pairs get the largest finite one plus 1."""
+    """Shortest paths, in edges or in given lengths; R6: unreachable pairs get the largest finite length plus 1."""
     if lengths is None:
         return np.asarray(_hop_counts(np.ascontiguousarray(graph.edges, np.int64).reshape(-1, 2), graph.n_nodes))
     from scipy.sparse import csr_array
@@ -52,10 +52,10 @@ def path_lengths(graph: Graph, lengths: FloatArray | None) -> FloatArray:
 
     n = graph.n_nodes
     rows, columns = graph.edges.reshape(-1, 2).T
-    # a stored zero counts as an edge of length 0 nowhere in scipy: keep it positive
+    # scipy takes a stored 0 for "no edge": keep lengths positive
     edges: Any = csr_array((np.maximum(lengths, 1e-12), (rows, columns)), shape=(n, n))
     paths = np.asarray(shortest_path(edges, method="D", directed=False))
-    paths = np.minimum(paths, paths.T)  # there and back a sum of lengths can differ in its last bit
+    paths = np.minimum(paths, paths.T)  # the two directions can differ in the last bit of a sum
     finite = np.isfinite(paths)
     filled: FloatArray = np.where(finite, paths, paths[finite].max() + 1.0)
     return filled
@@ -63,7 +63,7 @@ def path_lengths(graph: Graph, lengths: FloatArray | None) -> FloatArray:
 
 @compiled
 def _hop_counts(edges: Any, n: int) -> Any:
-    """Edges on a shortest path of every two nodes, by breadth from each node; unreachable: the largest plus 1."""
+    """Number of edges between every two nodes, by breadth-first search; unreachable pairs: the largest plus 1 (R6)."""
     starts = np.zeros(n + 2, np.int64)
     for e in range(len(edges)):
         starts[edges[e, 0] + 2] += 1
@@ -97,7 +97,7 @@ def _hop_counts(edges: Any, n: int) -> Any:
 
 
 def row_distances(embedding: FloatArray, signs: Any) -> FloatArray:
-    """Distances of the rows of one graph's embedding: Hamming on signs where there are signs, else Euclidean."""
+    """Distances between the rows of one graph's embedding: Hamming if there are signs (R5), else Euclidean."""
     if signs.shape[1]:
         return np.asarray((signs[:, None, :] != signs[None, :, :]).mean(axis=2))
     distances = np.zeros((len(embedding), len(embedding)))
@@ -107,7 +107,7 @@ def row_distances(embedding: FloatArray, signs: Any) -> FloatArray:
 
 
 def signs_of(embedding: FloatArray) -> Any:
-    """Three-valued signs of the centred coordinates."""
+    """Three-valued signs of the centred coordinates (R5); Hamming of the real values would be 1 almost everywhere."""
     centred = embedding - embedding.mean(axis=0)
     return np.where(np.abs(centred) < 1e-9, 0, np.sign(centred)).astype(np.int8)
 
@@ -115,7 +115,7 @@ def signs_of(embedding: FloatArray) -> Any:
 def narrow_factor(embedding: FloatArray) -> FloatArray:
     """F with F F^T = E E^T and few columns.
 
-    Singular values under 1e-6 of the largest are left out: that changes E E^T by 1e-12 of its size.
+    Singular values below 1e-6 of the largest are left out, which changes E E^T by 1e-12 of its norm.
     """
     left, sizes, _ = np.linalg.svd(embedding, full_matrices=False)
     keep = max(int((sizes > 1e-6 * sizes[0]).sum()), 1) if len(sizes) else 0
