@@ -1,4 +1,4 @@
-"""Figures in the documentation come from stored records: what a command wrote is taken in, or said to be missing."""
+"""Hooks of the site: tables from stored records, the menu, and links from names to their reference pages."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+from mkdocs.utils import get_relative_url
+
 _RECORD = re.compile(r"<!-- record: (?P<path>\S+), written by: (?P<command>.+?) -->")
+_NAME = re.compile(r"<code>(?:rwk\.)?(?P<name>[\w.]+)</code>(?!</a>)")
 
 
 def on_config(config: Any) -> Any:
-    """The page of results joins the menu once `rwk reproduce tables` has written it."""
+    """Add the page of results to the menu once `rwk reproduce tables` has written it."""
     if (Path(config["docs_dir"]) / "results.md").exists():
         guide = next(part["Guide"] for part in config["nav"] if "Guide" in part)
         guide.insert(2, {"Results": "results.md"})
@@ -18,7 +21,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, config: Any, **_: Any) -> str:
-    """Put each record in its place."""
+    """Replace each record marker by the text of the record, or by the command that writes it."""
     root = Path(config["config_file_path"]).parent
 
     def text(found: re.Match[str]) -> str:
@@ -28,3 +31,15 @@ def on_page_markdown(markdown: str, config: Any, **_: Any) -> str:
         return f"*Not measured yet: `{found['command']}` writes `{found['path']}`, and this page shows it.*"
 
     return _RECORD.sub(text, markdown)
+
+
+def on_page_content(html: str, page: Any, files: Any, **_: Any) -> str:
+    """Link the names of public objects, written as code, to their reference pages."""
+
+    def link(found: re.Match[str]) -> str:
+        target = files.get_file_from_path(f"reference/{found['name']}.md")
+        if target is None or target == page.file:
+            return found[0]
+        return f'<a href="{get_relative_url(target.url, page.url)}">{found[0]}</a>'
+
+    return _NAME.sub(link, html)

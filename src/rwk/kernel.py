@@ -28,20 +28,30 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     (rows) and the fitted ones (columns), ready for an estimator with a precomputed kernel. K is indefinite, so use
     `IndefiniteSVC` rather than a plain `SVC`.
 
+    The keywords are those of `Parameters`, which describes all of them. The ones most often set:
+
     Parameters
     ----------
-    hops, wl_rounds, wl_edge_labels, feature_metric, hamming_weight, label_weight, attribute_rounds
-        How node features are made and compared; see `Parameters`.
-    embedding, embedding_dim, walk_length, n_walks, structure, structure_metric, laplacian, scale
-        How the structure of a graph is represented and costs are scaled; see `Parameters`.
-    beta_local, beta_global, laplacian_source, laplacian_target, ridge, degree_weight, degree_prior
-        Weights of the terms of the model; see `Parameters`.
-    entropy, direction, max_iter, sinkhorn_iter, tol, precision
-        Settings of the solver; see `Parameters`.
-    debias, eta
-        From a discrepancy to the kernel; see `Parameters`.
-    backend, n_jobs, random_state, variant
-        Where and how it runs, and a variant of the paper by name; see `Parameters`.
+    hops : int, default 2
+        Reach of the local variation: 2 is RWK, 1 is RWK-1, 0 is RWK-0.
+    wl_rounds : int, default 3
+        Rounds of Weisfeiler-Lehman refinement of the node labels.
+    feature_metric : str, default "both"
+        How node features are compared: "l2", "hamming" or "both".
+    beta_local : float, default 0.5
+        Weight of the local part of the model.
+    beta_global : float, default 0.5
+        Weight of the global part of the model.
+    entropy : float, default 0.1
+        Entropy of the Sinkhorn step: larger values blur the coupling.
+    debias : bool, default False
+        Subtract half of each graph's discrepancy with itself.
+    eta : float, default 1.0
+        Width of the kernel.
+    backend : str, default "auto"
+        "cpu", "gpu", or "auto": the GPU if there is one.
+    n_jobs : int or None, default None
+        Number of threads; None and -1 use all cores.
 
     Attributes
     ----------
@@ -168,7 +178,9 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : graphs
             Graphs in any form that `as_graphs` accepts.
-        y, **fit_params
+        y
+            Ignored.
+        **fit_params
             Ignored.
 
         Returns
@@ -228,8 +240,12 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         G, H : graph
             Two graphs, each in any form that `as_graphs` accepts.
-        n_starts, certify, trace
-            As in `rwk.align`.
+        n_starts : int, default 1
+            Number of starts; the best solution is returned.
+        certify : bool, default False
+            Also compute the true Frank-Wolfe gap (needs POT).
+        trace : bool, default False
+            Keep the objective and the gap of every iteration.
 
         Returns
         -------

@@ -86,7 +86,7 @@ class PairResults(NamedTuple):
 class PairSolution:
     """How alike two graphs are and which node goes to which: the answer of `align`.
 
-    Parameters
+    Attributes
     ----------
     value : float
         The discrepancy: the objective at `coupling`, recomputed from it at the end.
@@ -99,7 +99,7 @@ class PairSolution:
     n_iter : int
         Iterations used.
     gap : float
-        The entropic gap <gamma - gamma_hat, g> of the last iteration.
+        The entropic gap `<gamma - gamma_hat, g>` of the last iteration.
     converged : bool
         Whether the gap fell to the tolerance. That is not a proof of stationarity.
     certificate : float or None
