@@ -1,7 +1,7 @@
-"""Puts the figures of the README and of the page on performance in their places, from records alone: `make tables`.
+"""Fill in the tables of the README and of the performance page from records: `make tables`.
 
-Between `<!-- name -->` and `<!-- /name -->` stands what the function of that name makes of the records under results/.
-What has no record yet is said to have none.
+The function `name` makes the text between `<!-- name -->` and `<!-- /name -->` from a record under results/. If the
+record is missing, the page names the command that writes it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Maker = Callable[[Any], str]
 
 
 def results(root: Path) -> str:
-    """Accuracies of RWK beside the paper's, set by set."""
+    """Accuracies of RWK beside the paper's, one row per dataset."""
     found = read_results(root / "results")
     rows = []
     for name in (*paper.DISCRETE, *paper.CONTINUOUS):
@@ -40,7 +40,7 @@ def results(root: Path) -> str:
 
 
 def speed(record: Any) -> str:
-    """Microseconds a pair of every contender, one thread."""
+    """Microseconds per pair of every contender, one thread."""
     sets = record["datasets"]
     contenders = dict.fromkeys(name for row in sets for name in row["microseconds"])
     rows = []
@@ -53,36 +53,36 @@ def speed(record: Any) -> str:
             cells.append("" if time is None else f"{time:,.0f}{faster}")
         rows.append([name, *cells])
     made = record["made_with"]
-    table = markdown(["µs a pair, one thread", *(row["dataset"] for row in sets)], rows)
-    note = "In brackets: how many times rwk is faster, in float64 and in float32."
+    table = markdown(["µs per pair, one thread", *(row["dataset"] for row in sets)], rows)
+    note = "In brackets: how many times faster rwk is, in float64 and in float32."
     return f"{table}\n\n{note} {made['cpu']}, numpy {made['numpy']}."
 
 
 def gpu(record: Any) -> str:
-    """Pairs a second of one GPU by size."""
+    """Pairs per second of one GPU, by size."""
     classes = record["size classes"]
-    head = [f"nodes up to, one {record['device']}", *(str(row["nodes up to"]) for row in classes)]
-    return markdown(head, [["pairs a second", *(_rate(row["pairs/s"]) for row in classes)]])
+    head = [f"nodes per graph, at most (one {record['device']})", *(str(row["nodes up to"]) for row in classes)]
+    return markdown(head, [["pairs per second", *(_rate(row["pairs/s"]) for row in classes)]])
 
 
 def bounds(record: Any) -> str:
-    """What the fused kernel reaches of what the device could do, by size."""
+    """How much of the device's peak rates the fused kernel reaches, by size."""
     classes = record["size classes"]
     rows = [
-        ["pairs a second of 10 iterations", *(_rate(row["pairs/s of 10 iterations"]) for row in classes)],
+        ["pairs per second, 10 iterations each", *(_rate(row["pairs/s of 10 iterations"]) for row in classes)],
         ["costs, share of the time", *(f"{row['share of costs']:.0%}" for row in classes)],
-        ["tf32 operations a pair", *(f"{row['tensor FLOP']:.2g}" for row in classes)],
-        ["other operations a pair", *(f"{row['other FLOP']:.2g}" for row in classes)],
-        ["bytes a pair", *(f"{row['bytes']:,.0f}" for row in classes)],
+        ["tf32 operations per pair", *(f"{row['tensor FLOP']:.2g}" for row in classes)],
+        ["other operations per pair", *(f"{row['other FLOP']:.2g}" for row in classes)],
+        ["bytes per pair", *(f"{row['bytes']:,.0f}" for row in classes)],
         ["share of the tf32 peak", *(f"{row['share of tf32 peak']:.0%}" for row in classes)],
         ["share of the float32 peak", *(f"{row['share of float32 peak']:.0%}" for row in classes)],
         ["share of the bandwidth", *(f"{row['share of bandwidth']:.0%}" for row in classes)],
     ]
     peaks = (f"{value / 1e12:.3g}·10¹² {name}" for name, value in record["ceilings"].items())
     note = f"Peaks as measured on large arrays: {', '.join(peaks)}."
-    return markdown([f"nodes up to, one {record['device']}", *(str(row["nodes up to"]) for row in classes)], rows) + (
-        f"\n\n{note}"
-    )
+    return markdown(
+        [f"nodes per graph, at most (one {record['device']})", *(str(row["nodes up to"]) for row in classes)], rows
+    ) + (f"\n\n{note}")
 
 
 def grams(record: Any) -> str:
@@ -104,7 +104,7 @@ def grams(record: Any) -> str:
 
 
 def _rate(value: float) -> str:
-    """Pairs a second, in millions.
+    """Pairs per second, in millions.
 
     >>> _rate(467_000)
     '0.47 M'
@@ -113,7 +113,7 @@ def _rate(value: float) -> str:
 
 
 def steps(record: Any) -> str:
-    """Where the time of a pair goes, and how near the machine's limit it is."""
+    """Where the time of a pair goes, and how close it is to the machine's limit."""
     sets = record["datasets"]
     rows = [[f"{step}, µs", *(f"{row['steps'][step]:.1f}" for row in sets)] for step in sets[0]["steps"]]
     rows.append(["iterations", *(f"{row['mean iterations']:.1f}" for row in sets)])
@@ -144,14 +144,14 @@ def baselines(record: Any) -> str:
 def growth(record: Any) -> str:
     """How time grows with nodes and with graphs."""
     nodes, graphs = record["nodes"], record["graphs"]
-    pair = [f"{1e3 * seconds:,.3g}" for seconds in nodes["seconds a pair"]]
+    pair = [f"{1e3 * seconds:,.3g}" for seconds in nodes["seconds per pair"]]
     matrix = [f"{seconds:,.2f}" for seconds in graphs["seconds"]]
     return "\n\n".join(
         [
-            markdown(["nodes of each graph", *map(str, nodes["nodes"])], [["ms a pair, one thread", *pair]]),
-            markdown(["graphs of ten nodes", *map(str, graphs["graphs"])], [["s a matrix, two threads", *matrix]]),
-            f"Fitted over the upper half: n to the power of {nodes['exponent']:.2f}, N to the power of "
-            f"{graphs['exponent']:.2f}.",
+            markdown(["nodes of each graph", *map(str, nodes["nodes"])], [["ms per pair, one thread", *pair]]),
+            markdown(["graphs of ten nodes", *map(str, graphs["graphs"])], [["s per matrix, two threads", *matrix]]),
+            f"Fitted to the larger half: time grows as n^{nodes['exponent']:.2f} with n nodes per graph, and as N^"
+            f"{graphs['exponent']:.2f} with N graphs.",
         ]
     )
 
@@ -209,7 +209,7 @@ MAKERS = {
 
 
 def content(name: str, root: Path) -> str:
-    """What stands in the place of that name: a table from its record, or how to make the record."""
+    """The text for one place: a table made from its record, or the command that writes the record."""
     if name == "results":
         return results(root)
     record, command, maker = MAKERS[name]

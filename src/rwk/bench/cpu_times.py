@@ -22,13 +22,13 @@ from rwk.transport.pairs import orient
 from rwk.transport.problem import PairResults
 
 DATASETS = ("MUTAG", "ENZYMES", "COX2")
-SLOW = 1e-2  # seconds a pair above which fewer pairs are timed, once
+SLOW = 1e-2  # seconds per pair above which fewer pairs are timed, once
 SOME = 20
 A_WHILE = 1.0  # seconds
 
 
 def compare(name: str, *, n_graphs: int = 64, rounds: int = 6) -> dict[str, Any]:
-    """Microseconds a pair of every contender on the Gram matrix of some graphs of a dataset, and the ratios to rwk."""
+    """Microseconds per pair of every contender on the Gram matrix of some graphs, and their ratios to rwk."""
     parameters = Parameters().checked()
     measures, _ = represent(load_dataset(name), parameters)
     weights, options = parameters.cost_weights(), parameters.scg_options()
@@ -80,7 +80,7 @@ def compare(name: str, *, n_graphs: int = 64, rounds: int = 6) -> dict[str, Any]
     row["float32 relative difference"] = float(np.max(np.abs(single.values / double.values - 1)))
     row["mean iterations"] = float(double.n_iter.mean())
     work = count_operations(measures, pairs, weights, options, double)
-    row["operations a pair"] = work
+    row["operations per pair"] = work
     row["GFLOP/s"] = {p: work["floating point"] / median[f"rwk {p}"] / 1e9 for p in ("float64", "float32")}
     row["GEMM peak GFLOP/s"] = {p: gemm_peak(p) for p in ("float64", "float32")}
     return row

@@ -29,7 +29,7 @@ def fitted_exponent(sizes: Any, seconds: Any) -> float:
 
 
 def by_nodes(sizes: tuple[int, ...] = (10, 20, 50, 100, 200, 500, 1000)) -> dict[str, Any]:
-    """Seconds a pair as graphs grow, all ten iterations made."""
+    """Seconds per pair as graphs grow, all ten iterations made."""
     rng = np.random.default_rng(0)
     parameters = Parameters(tol=0.0, n_jobs=1)
     seconds = []
@@ -40,7 +40,7 @@ def by_nodes(sizes: tuple[int, ...] = (10, 20, 50, 100, 200, 500, 1000)) -> dict
         symmetric_discrepancy(measures, parameters)
         _, health = symmetric_discrepancy(measures, parameters)
         seconds.append(1.0 / health.pairs_per_second)
-    return {"nodes": list(sizes), "seconds a pair": seconds, "exponent": fitted_exponent(sizes, seconds)}
+    return {"nodes": list(sizes), "seconds per pair": seconds, "exponent": fitted_exponent(sizes, seconds)}
 
 
 def by_graphs(counts: tuple[int, ...] = (100, 200, 500, 1000, 2000, 4000)) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from rwk.transport.problem import CostWeights, PairResults, ScgOptions
 def count_operations(
     measures: GraphMeasures, pairs: NDArray[np.int64], weights: CostWeights, options: ScgOptions, results: PairResults
 ) -> dict[str, float]:
-    """Mean operations a pair: floating-point operations of products and Sinkhorn rounds, and exp and log calls."""
+    """Mean operations per pair: floating-point operations of products and Sinkhorn rounds, and exp and log calls."""
     sizes = measures.sizes.astype(float)
     widths = np.diff(measures.factor_offsets) / sizes
     n, m = sizes[pairs[:, 0]], sizes[pairs[:, 1]]
@@ -114,7 +114,7 @@ def _groups(graphs: Any, pairs: Any, weights: Any, options: Any, like: Any, whic
 def step_shares(
     measures: GraphMeasures, pairs: NDArray[np.int64], weights: CostWeights, options: ScgOptions
 ) -> dict[str, float]:
-    """Microseconds a pair of each step, one call of it: a pair pays the first two once and the rest once an iteration.
+    """Microseconds per pair of one call of each step: the first two are called once per pair, the rest per iteration.
 
     On pairs that are solved side by side, in groups as they would meet.
     """
@@ -130,13 +130,13 @@ def step_shares(
     each = [(microseconds(which, many) - made_ready) / many for which in range(5)]
     made = _best(lambda: _fixed_costs(measures, pairs, weights), len(pairs))
     return {
-        "costs, once a pair": made,
-        "into its lane, once a pair": made_ready - made,
-        "products, an iteration": each[0],
-        "Sinkhorn rounds, an iteration": each[1] - each[2],
-        "exp and rounding, an iteration": each[2],
-        "step and log, an iteration": each[3],
-        "gradient, gap and the rest, an iteration": each[4],
+        "costs, per pair": made,
+        "loading into a lane, per pair": made_ready - made,
+        "products, per iteration": each[0],
+        "Sinkhorn rounds, per iteration": each[1] - each[2],
+        "exp and rounding, per iteration": each[2],
+        "step and log, per iteration": each[3],
+        "gradient, gap and the rest, per iteration": each[4],
     }
 
 

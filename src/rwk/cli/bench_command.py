@@ -74,7 +74,7 @@ def _cpu(datasets: list[str], n_graphs: int) -> dict[str, Any]:
 
 def _times(rows: list[dict[str, Any]]) -> Table:
     table = Table(
-        title="microseconds a pair (how many times rwk is faster, in float64 and in float32)", title_justify="left"
+        title="microseconds per pair (how many times faster rwk is, in float64 and in float32)", title_justify="left"
     )
     table.add_column("")
     for row in rows:
