@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import subprocess
@@ -12,16 +11,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
+from typer.testing import CliRunner
 
 import rwk
 from gram_graphs import QUICK, SMALL, random_graphs, write_tu
-from rwk.cli.gram_runs import GramOptions, dry_run_gram, run_gram, run_query
+from rwk.cli.app import app
 from rwk.gram.budget import MOST_GRAPHS, Workload, limits_within, parse_memory
 from rwk.gram.compute import compute_gram, parse_part
 from rwk.gram.errors import GramError
 from rwk.gram.estimate import estimate_gram
 from rwk.gram.tiles import MOST_COST, TileLimits, Tiling, block_ends, pair_cost, tile_weight
+from rwk.graphs import GraphError
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.words import size
@@ -230,34 +230,31 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(write_tu(tmp_path_factory.mktemp("data") / "TOY", GRAPHS))
 
 
-def screen() -> Console:
-    return Console(file=io.StringIO(), width=150)
-
-
-def text(console: Console) -> str:
-    return console.file.getvalue()  # type: ignore[attr-defined]
+def command(*arguments: str | Path) -> str:
+    """What a command prints on stdout; errors are raised."""
+    quick = [word for name, value in QUICK.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    done = CliRunner(env={"COLUMNS": "150"}).invoke(app, [*map(str, arguments), *quick])
+    if done.exception is not None:
+        raise done.exception
+    return done.stdout
 
 
 def test_gram_command(data: str, tmp_path: Path, matrix: np.ndarray) -> None:
-    options = GramOptions(store=str(tmp_path / "store"), memory=SMALL, output=tmp_path / "D.npy")
-    console = screen()
-    assert run_gram(data, options, QUICK, console) == 0
-    assert "820 pairs" in text(console)
+    asked = ("gram", data, "--store", tmp_path / "store", "--memory", SMALL)
+    assert "820 pairs" in command(*asked, "-o", tmp_path / "D.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "D.npy"), matrix)
     with pytest.raises(GramError, match="already holds a Gram of 40 graphs; ask to resume"):
-        run_gram(data, options, QUICK, screen())
-    again = GramOptions(store=str(tmp_path / "store"), resume=True, memory=SMALL)
-    assert run_gram(data, again, QUICK, screen()) == 0
+        command(*asked)
+    assert "820 pairs" in command(*asked, "--resume")
 
 
 def test_parts_of_a_job_array_make_the_whole(data: str, tmp_path: Path, matrix: np.ndarray) -> None:
-    consoles = [screen() for _ in range(3)]
-    for number, console in enumerate(consoles, start=1):
-        options = GramOptions(store=str(tmp_path / "store"), resume=True, memory=SMALL, part=f"{number}/3")
-        assert run_gram(data, options, QUICK, console) == 0
-    assert "tiles missing" in text(consoles[0])
-    assert "tiles missing" not in text(consoles[2])
-    gram = compute_gram(GRAPHS, store=tmp_path / "store", memory=SMALL, report=only_found, **QUICK)
+    store = tmp_path / "store"
+    asked = ("gram", data, "--store", store, "--resume", "--memory", SMALL)
+    texts = [command(*asked, "--part", f"{number}/3") for number in (1, 2, 3)]
+    assert "tiles missing" in texts[0]
+    assert "tiles missing" not in texts[2]
+    gram = compute_gram(GRAPHS, store=store, memory=SMALL, report=only_found, **QUICK)
     np.testing.assert_array_equal(gram.discrepancy(), matrix)
 
 
@@ -267,53 +264,49 @@ def only_found(progress: object) -> None:
 
 def test_gram_command_needs_a_place(data: str) -> None:
     with pytest.raises(GramError, match="nowhere to put"):
-        run_gram(data, GramOptions(), QUICK, screen())
+        command("gram", data, "--memory", SMALL)
     with pytest.raises(GramError, match="--part needs --store"):
-        run_gram(data, GramOptions(output="D.npy", part="1/2"), QUICK, screen())
+        command("gram", data, "-o", "D.npy", "--part", "1/2")
     with pytest.raises(GramError, match="exclude each other"):
-        run_gram(data, GramOptions(store="s", dask="local:1", processes=2), QUICK, screen())
+        command("gram", data, "--store", "s", "--dask", "local:1", "--processes", "2")
 
 
 def test_dry_run_command(data: str) -> None:
-    console = screen()
-    assert dry_run_gram(data, GramOptions(memory=SMALL), QUICK, console) == 0
+    printed = command("gram", data, "--memory", SMALL, "--dry-run")
     for wanted in ("820", "pairs/s", "core-hours", "storage"):
-        assert wanted in text(console)
+        assert wanted in printed
 
 
 def test_query_command(data: str) -> None:
-    console = screen()
-    assert run_query(data, "7", 3, QUICK, console) == 0
-    assert "pairs solved" in text(console)
-    with pytest.raises(GramError, match="there is no graph 40"):
-        run_query(data, "40", 3, QUICK, screen())
+    assert "pairs solved" in command("query", data, "7", "-k", "3")
+    with pytest.raises(GraphError, match="there is no graph 40"):
+        command("query", data, "40", "-k", "3")
 
 
 def test_interrupt_keeps_tiles_and_says_how_to_go_on(data: str, tmp_path: Path) -> None:
     code = (
-        "import signal, sys, time; from rich.console import Console\n"
-        "from rwk.cli import gram_runs as commands; from rwk.cli.gram_runs import GramOptions, run_gram\n"
+        "import signal, sys, time; from rwk.cli import main; from rwk.gram import compute\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # tests in the background inherit deaf ears
-        "computing = commands.compute_gram\n"
+        "computing = compute.compute_gram\n"
         "def announced(*args, report, **kw):\n"
         "    def heard(progress):\n"
-        "        report(progress); print('tiles', progress.tiles_done, file=sys.stderr, flush=True)\n"
+        "        report(progress); print('tiles', progress.tiles_done, flush=True)\n"
         "        time.sleep(50 * (progress.tiles_done > 0))\n"  # until it is interrupted, however fast tiles are
         "    return computing(*args, report=heard, **kw)\n"
-        "commands.compute_gram = announced\n"
-        f"options = GramOptions(store={str(tmp_path / 'store')!r}, resume=True, memory='1MB')\n"
-        f"sys.exit(run_gram({data!r}, options, dict(n_jobs=1,"
-        " backend='cpu'), Console(width=150)))"
+        "compute.compute_gram = announced\n"
+        f"sys.argv = ['rwk', 'gram', {data!r}, '--store', {str(tmp_path / 'store')!r}, '--resume',\n"
+        "            '--memory', '1MB', '--n-jobs', '1', '--backend', 'cpu']\n"
+        "main()"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
     )
-    assert process.stderr is not None
-    for line in process.stderr:
+    assert process.stdout is not None
+    for line in process.stdout:
         if line.startswith("tiles 1"):
             break
     process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=240)
+    _, errors = process.communicate(timeout=240)
     assert process.returncode == 130
-    assert "the same command with --resume goes on" in " ".join(output.split())
+    assert "the same command with --resume goes on" in " ".join(errors.split())
     assert list((tmp_path / "store" / "discrepancy-0").glob("*.*"))

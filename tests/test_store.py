@@ -171,7 +171,7 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
     """Kill -9 at random moments of a process's life, start it again, twenty times: the same bits as unbroken."""
     count = 70
     processes = multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(["rwk.cli.gram_runs", "rwk.transport.cpu.dispatch", "zarr", "gram_graphs"])
+    processes.set_forkserver_preload(["rwk.gram.compute", "rwk.transport.cpu.dispatch", "zarr", "gram_graphs"])
     first = processes.Process(target=fill_store, args=(str(tmp_path / "first"), 2))
     first.start()
     first.join()

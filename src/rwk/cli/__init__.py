@@ -1,19 +1,13 @@
 """The command line: parse, call, print.
 
-    app.py       the commands, each a few lines
-    gram.py      matrices, in memory or in a store, and queries
-    reproduce.py the paper's tables; bench.py: timings
-    look.py      commands to look at things: report, explain, explore, doctor
-    options.py   command-line options made of `Parameters`, so that names are the same everywhere
-    screen.py    tables, progress bars, estimates
+    app.py           the application; the commands info, classify and demo
+    *_command.py     one command each: align, baselines, bench, doctor, explain, explore, gram, query, report, reproduce
+    options.py       one command-line option for every field of `Parameters`
+    screen.py        what commands share: consoles, tables, pictures, the loader of graphs, the estimate of cost
 
-Heavy modules are imported inside the commands: `rwk --help` is instant.
+Heavy modules are imported inside the commands, so that `rwk --help` is instant.
 """
 
-from rwk.cli.app import app, main
-from rwk.cli.look import COMMANDS
+from rwk.cli.app import main
 
 __all__ = ["main"]
-
-for command in COMMANDS:
-    app.command()(command)

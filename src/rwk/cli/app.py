@@ -1,4 +1,4 @@
-"""The commands of `rwk`."""
+"""The application: its commands, and what a mistake looks like."""
 
 from __future__ import annotations
 
@@ -11,12 +11,29 @@ from typing import Annotated, Any
 import typer
 
 from rwk import __version__
+from rwk.cli.align_command import align, draw_alignment
 from rwk.cli.baselines_command import baselines
 from rwk.cli.bench_command import bench
-from rwk.cli.gram_command import gram, query
+from rwk.cli.doctor_command import doctor
+from rwk.cli.explain_command import explain
+from rwk.cli.explore_command import explore
+from rwk.cli.gram_command import gram
 from rwk.cli.options import with_parameters
+from rwk.cli.query_command import query
+from rwk.cli.report_command import report
 from rwk.cli.reproduce_command import classify_baselines, reproduce, variant_of
-from rwk.cli.screen import Data, console, errors, figures_of, load_graphs, say_cost, show_log
+from rwk.cli.screen import (
+    Data,
+    console,
+    errors,
+    figures_of,
+    load_graphs,
+    note,
+    save_picture,
+    say,
+    say_cost,
+    show_log,
+)
 from rwk.parameters import Parameters
 from rwk.runtime.progress import progress_bar
 
@@ -33,11 +50,11 @@ Splits = Annotated[int, typer.Option(help="Outer folds.", min=2)]
 
 
 def main() -> None:
-    """Run a command; a user's mistake is one sentence and exit code 2."""
+    """Run a command; a user's mistake gives one sentence and exit code 2."""
     try:
         app()
     except KeyboardInterrupt:
-        errors.print("stopped; run the same command again to go on")
+        note("stopped; run the same command again to go on")
         sys.exit(130)
     except (ValueError, OSError, RuntimeError, IndexError, ImportError) as error:
         if os.environ.get("RWK_DEBUG"):
@@ -52,19 +69,21 @@ def about(
 ) -> None:
     show_log()
     if version:
-        console.print(f"rwk {__version__}", highlight=False)
+        say(f"rwk {__version__}")
         raise typer.Exit
 
 
 @app.command()
 def info(
-    data: Annotated[list[str] | None, typer.Argument(help="Names or paths; without any, all known names.")] = None,
+    data: Annotated[
+        list[str] | None, typer.Argument(help="Names or paths; if none is given, all known names are printed.")
+    ] = None,
 ) -> None:
     """Print a dataset's statistics, or the names of the known datasets."""
     from rwk.datasets import dataset_statistics, list_datasets
 
     if not data:
-        console.print("\n".join(list_datasets()), highlight=False)
+        say("\n".join(list_datasets()))
         return
     for name in data:
         row = dataset_statistics(load_graphs(name)).row()
@@ -95,33 +114,6 @@ def classify(
 
 @app.command()
 @with_parameters
-def align(
-    data: Data,
-    i: Annotated[int, typer.Argument(help="Number of the first graph, from 0.")],
-    j: Annotated[int, typer.Argument(help="Number of the second graph.")],
-    parameters: Parameters,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Picture to write.")] = Path("alignment.png"),
-    starts: Annotated[int, typer.Option("--starts", help="Begin from as many couplings, keep the best found.")] = 1,
-) -> None:
-    """Align two graphs of a set, print what the alignment costs and draw it."""
-    from rwk.kernel import RWKernel
-    from rwk.report.palette import check_picture
-    from rwk.runtime.words import counted
-
-    check_picture(output)
-    graphs = load_graphs(data)
-    first, second = graphs[i], graphs[j]
-    solution = RWKernel(**parameters.asdict()).fit(graphs).align(first, second, n_starts=starts)
-    terms = {**solution.terms, "value": solution.value}
-    title = f"{graphs.name}: graph {i} and graph {j}"
-    console.print(figures_of(title, {name: f"{term:.6f}" for name, term in terms.items()}))
-    state = "converged" if solution.converged else "not converged"
-    console.print(f"{counted(solution.n_iter, 'iteration')}, gap {solution.gap:.2g}, {state}", highlight=False)
-    _draw_alignment(output, first, second, solution, title)
-
-
-@app.command()
-@with_parameters
 def demo(
     parameters: Parameters,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for pictures and records.")] = Path("out"),
@@ -140,10 +132,10 @@ def demo(
     nearest = int(np.argmin(np.where(np.arange(len(graphs)) == 0, np.inf, matrix[0])))
     solution = RWKernel(**parameters.asdict()).fit(graphs).align(graphs[0], graphs[nearest])
     title = f"MUTAG: graph 0 and its nearest, graph {nearest}"
-    _draw_alignment(output / "alignment.png", graphs[0], graphs[nearest], solution, title)
+    draw_alignment(output / "alignment.png", graphs[0], graphs[nearest], solution, title)
 
 
-for command in (gram, query, reproduce, bench):
+for command in (align, gram, query, explain, report, explore, reproduce, bench, doctor):
     app.command()(command)
 app.add_typer(baselines, name="baselines")
 
@@ -162,19 +154,11 @@ def _classify(graphs: Any, parameters: Parameters, output: Path, *, grid: str, r
     check_writable(output / "run.json")
     settings = {name: replace(parameters, **changes).checked() for name, changes in SETTINGS[grid].items()}
     folds = make_folds(graphs.targets, n_splits=splits, n_repeats=repeats)
-    _say_classify(graphs, settings)
+    say_cost(graphs, next(iter(settings.values())), n_matrices=len(settings))
     run = run_classify(graphs, settings, output, folds=folds, grid=search_grid(grid), bar=progress_bar)
     console.print(figures_of(f"nested cross-validation, {repeats} x {splits} folds", run.row()))
-    console.print(f"record: {output / 'run.json'}", highlight=False, soft_wrap=True)
+    say(f"record: {output / 'run.json'}")
     return run
-
-
-def _say_classify(graphs: Any, settings: dict[str, Parameters]) -> None:
-    from rwk.represent import represent
-
-    first = next(iter(settings.values()))
-    measures, _ = represent(graphs, first)
-    say_cost(measures, first, len(settings) * len(graphs) * (len(graphs) + 1) // 2)
 
 
 def _draw_kernel(path: Path, kernel: Any, targets: Any) -> None:
@@ -182,18 +166,4 @@ def _draw_kernel(path: Path, kernel: Any, targets: Any) -> None:
 
     figure = new_figure(7, 6)
     plot_kernel(kernel, targets, ax=figure.add_subplot())
-    _save(figure, path)
-
-
-def _draw_alignment(path: Path, first: Any, second: Any, solution: Any, title: str) -> None:
-    from rwk.report import plot_alignment
-
-    axes = plot_alignment(first, second, solution, title=title)
-    _save(axes.figure, path)
-
-
-def _save(figure: Any, path: Path) -> None:
-    from rwk.runtime.files import write_whole
-
-    write_whole(path, lambda beside: figure.savefig(beside, dpi=150, bbox_inches="tight"))
-    console.print(f"picture: {path}", highlight=False, soft_wrap=True)
+    save_picture(figure, path)

@@ -1,38 +1,82 @@
-"""`rwk gram` and `rwk query`: matrices in memory or in a store, and the graphs most like one."""
+"""`rwk gram`: the Gram matrix of a set, in memory or tile by tile, and what it would take."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
 from rwk.cli.options import with_parameters
-from rwk.cli.screen import Data, console, errors, load_graphs, say_cost
+from rwk.cli.screen import Data, console, figures_of, load_graphs, note, say, say_cost
 from rwk.parameters import Parameters
-from rwk.runtime.progress import progress_bar
-from rwk.runtime.words import duration
+from rwk.runtime.progress import ProgressBar, progress_bar
+from rwk.runtime.words import counted, duration, size
 
-KEEPING = "Keeping and sharing the work"
+if TYPE_CHECKING:
+    from rwk.gram.compute import GramProgress
+    from rwk.gram.health import GramHealth
+
+INTERRUPTED: Final = 130  # the exit code of a process that Ctrl-C ended
+KEEPING: Final = "Keeping and sharing the work"
 Store = Annotated[
-    str | None, typer.Option(help="Folder or address that keeps finished tiles.", rich_help_panel=KEEPING)
+    str | None, typer.Option(help="Folder or address (s3://...) to keep finished tiles in.", rich_help_panel=KEEPING)
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with an existing store.", rich_help_panel=KEEPING)]
 Extend = Annotated[bool, typer.Option("--extend", help="Add new graphs to a store.", rich_help_panel=KEEPING)]
 Memory = Annotated[
-    str | None, typer.Option(help="Memory for tiles in work, such as 500MB; 2GB if not given.", rich_help_panel=KEEPING)
+    str | None,
+    typer.Option(help="Memory for the tiles being solved, such as 500MB; 2GB if not given.", rich_help_panel=KEEPING),
 ]
-Dask = Annotated[str | None, typer.Option(help="A Dask scheduler's address, or local:N.", rich_help_panel=KEEPING)]
-Processes = Annotated[int | None, typer.Option(help="Worker processes.", min=1, rich_help_panel=KEEPING)]
-Part = Annotated[str | None, typer.Option(help="k/n: this job's part of the tiles.", rich_help_panel=KEEPING)]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and stop.", rich_help_panel=KEEPING)]
+Dask = Annotated[
+    str | None, typer.Option(help="Address of a Dask scheduler, or local:N for N workers.", rich_help_panel=KEEPING)
+]
+Processes = Annotated[
+    int | None, typer.Option(help="Worker processes, in place of threads.", min=1, rich_help_panel=KEEPING)
+]
+Part = Annotated[
+    str | None, typer.Option(help="k/n: compute part k of n of the tiles, for job arrays.", rich_help_panel=KEEPING)
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Print an estimate of time and memory, and stop.", rich_help_panel=KEEPING)
+]
+
+
+@dataclass(frozen=True, slots=True)
+class GramOptions:
+    """Where a matrix is kept and who computes it: the options of the same names."""
+
+    store: str | None
+    resume: bool
+    extend: bool
+    memory: str | None
+    dask: str | None
+    processes: int | None
+    part: str | None
+
+    @property
+    def tiled(self) -> bool:
+        """Whether any option asks for tiles; without one the matrix is solved in memory."""
+        given = (self.store, self.memory, self.dask, self.processes, self.part)
+        return self.resume or self.extend or any(option is not None for option in given)
+
+    @property
+    def existing(self) -> Literal["resume", "refuse", "extend"]:
+        return "extend" if self.extend else "resume" if self.resume else "refuse"
+
+    @property
+    def budget(self) -> str:
+        return self.memory or "2GB"
 
 
 @with_parameters
 def gram(
     data: Data,
     parameters: Parameters,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write, .npz or .npy.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write: .npz or .npy.")] = None,
     store: Store = None,
     resume: Resume = False,
     extend: Extend = False,
@@ -43,15 +87,13 @@ def gram(
     dry_run: DryRun = False,
 ) -> None:
     """Compute the Gram matrix of a set of graphs, and save it with its parameters, targets and version."""
-    tiled = resume or extend or any(given is not None for given in (store, memory, dask, processes, part))
-    if not tiled and not dry_run:
+    options = GramOptions(store, resume, extend, memory, dask, processes, part)
+    if dry_run:
+        _dry_run(data, parameters, options)
+    elif options.tiled:
+        _tiled(data, parameters, options, output)
+    else:
         _in_memory(data, parameters, output or Path("gram.npz"))
-        return
-    from rwk.cli.gram_runs import GramOptions, dry_run_gram, run_gram
-
-    options = GramOptions(store, resume, extend, memory or "2GB", dask, processes, part, output)
-    run = dry_run_gram if dry_run else run_gram
-    raise typer.Exit(run(data, options, parameters.asdict(), console))
 
 
 def _in_memory(data: str, parameters: Parameters, output: Path) -> None:
@@ -62,38 +104,126 @@ def _in_memory(data: str, parameters: Parameters, output: Path) -> None:
 
     check_matrix_file(output)
     graphs = load_graphs(data)
-    n_pairs = len(graphs) * (len(graphs) + 1) // 2
     measures, _ = represent(graphs, parameters)
-    say_cost(measures, parameters, n_pairs)
+    say_cost(graphs, parameters, measures=measures)
     kept = KeptRows.at(output.with_suffix(".rows"), graphs, parameters)
     try:
-        with progress_bar("Gram matrix", n_pairs) as tick:
+        with progress_bar("Gram matrix", len(graphs) * (len(graphs) + 1) // 2) as tick:
             matrix, health = symmetric_discrepancy(measures, parameters, tick=tick, kept=kept)
     except KeyboardInterrupt:
-        errors.print(
+        note(
             f"stopped; rows that were solved are kept in {kept.folder}, and the same command goes on with the others"
             if kept.folder.exists()
             else "stopped before the first rows were solved; the same command begins again"
         )
-        raise typer.Exit(130) from None
+        raise typer.Exit(INTERRUPTED) from None
     save_gram(output, matrix, parameters, targets=graphs.targets, name=graphs.name)
     kept.remove()
-    console.print(
-        f"{output}: {len(graphs)} graphs, {health.n_pairs:,} pairs in {duration(health.seconds)} "
-        f"({health.pairs_per_second:,.0f} a second), {health.n_not_converged:,} not converged",
-        highlight=False,
-        soft_wrap=True,
+    time = f" in {duration(health.seconds)} ({health.pairs_per_second:,.0f} pairs/s)"
+    _say_health(f"{output}: {len(graphs):,} graphs", health, time)
+
+
+def _tiled(data: str, parameters: Parameters, options: GramOptions, output: Path | None) -> None:
+    """Compute the tiles that are missing."""
+    from rwk.gram.compute import compute_gram
+    from rwk.gram.matrix_file import check_matrix_file, save_gram
+
+    _check(options, output)
+    if output is not None:
+        check_matrix_file(output)
+    graphs = load_graphs(data)
+    with _executor(options) as executor, progress_bar(f"Gram matrix of {graphs.name}", None) as bar:
+        try:
+            found = compute_gram(
+                graphs,
+                store=options.store,
+                memory=options.budget,
+                executor=executor,
+                existing=options.existing,
+                part=options.part,
+                report=lambda progress: _show(bar, progress),
+                **parameters.asdict(),
+            )
+        except KeyboardInterrupt:
+            note(_how_to_go_on(options))
+            raise typer.Exit(INTERRUPTED) from None
+    if output is not None and not found.n_missing:
+        if output.suffix.lower() == ".npy":
+            found.memmap(output)
+        else:
+            save_gram(output, found.discrepancy(), parameters, targets=graphs.targets, name=graphs.name)
+    _say_health(repr(found), found.health)
+
+
+def _check(options: GramOptions, output: Path | None) -> None:
+    from rwk.gram.errors import GramError
+
+    if options.store is None and output is None:
+        raise GramError("nowhere to put the matrix; give --store DIR, or --output FILE for a matrix that fits memory")
+    for name in ("part", "resume", "extend"):
+        if getattr(options, name) and options.store is None:
+            raise GramError(f"--{name} needs --store: that is where finished tiles are kept")
+
+
+def _dry_run(data: str, parameters: Parameters, options: GramOptions) -> None:
+    """Print pairs, tiles, time and memory, from a measured sample."""
+    from rwk.gram.estimate import estimate_gram
+
+    graphs = load_graphs(data)
+    with _executor(options) as executor:
+        cost = estimate_gram(graphs, memory=options.budget, executor=executor, **parameters.asdict())
+    workers = "the GPU" if cost.backend == "gpu" else counted(cost.n_workers, "thread")
+    rate = f"{cost.pairs_per_core_second:,.0f} pairs/s per core ({cost.sampled_pairs:,} pairs measured)"
+    figures = {
+        "graphs": f"{cost.n_graphs:,}",
+        "pairs": f"{cost.n_pairs:,}",
+        "tiles": f"{cost.n_tiles:,}",
+        "rate": rate,
+        "time": f"{duration(cost.seconds)} on {workers}",
+        "work": f"{cost.core_seconds / 3600:.3g} core-hours",
+        "memory": f"{size(cost.tile_bytes)} for the tiles being solved, {size(cost.matrix_bytes)} for the matrix",
+        "storage": f"at most {size(cost.store_bytes)}",
+    }
+    console.print(figures_of(f"{graphs.name}: an estimate, nothing is computed yet", figures))
+
+
+@contextmanager
+def _executor(options: GramOptions) -> Iterator[Any]:
+    """The workers that the options ask for; a Dask cluster is left, or stopped, at the end."""
+    from rwk.gram.errors import GramError
+
+    if options.dask is not None and options.processes is not None:
+        raise GramError("--dask and --processes exclude each other; give one")
+    if options.dask is not None:
+        from rwk.gram.cluster import Dask
+
+        cluster = Dask.connect(options.dask)
+        try:
+            yield cluster
+        finally:
+            cluster.close()
+    elif options.processes is not None:
+        from rwk.gram.executors import Processes
+
+        yield Processes(options.processes)
+    else:
+        yield None
+
+
+def _show(bar: ProgressBar, progress: GramProgress) -> None:
+    """Move the bar by cost rather than by tiles or pairs, so that it moves evenly."""
+    tiles = f"{progress.tiles_found + progress.tiles_done}/{progress.n_tiles} tiles"
+    bar.show(progress.cost_so_far, progress.cost, f"{tiles}, {progress.pairs_per_second:,.0f} pairs/s")
+
+
+def _say_health(what: str, health: GramHealth, time: str = "") -> None:
+    say(
+        f"{what}, {health.n_pairs:,} pairs{time}, {health.n_not_converged:,} not converged, "
+        f"{health.mean_iterations:.1f} iterations on average"
     )
 
 
-@with_parameters
-def query(
-    data: Data,
-    graph: Annotated[str, typer.Argument(help="Number of a graph of the set, a file, or SMILES.")],
-    parameters: Parameters,
-    k: Annotated[int, typer.Option("-k", help="How many graphs to find.", min=1)] = 10,
-) -> None:
-    """Find the graphs of a set most like one graph, solving only pairs that a bound can't rule out."""
-    from rwk.cli.gram_runs import run_query
-
-    raise typer.Exit(run_query(data, graph, k, parameters.asdict(), console))
+def _how_to_go_on(options: GramOptions) -> str:
+    if options.store is None:
+        return "stopped; nothing is kept without --store"
+    return f"stopped; finished tiles are kept in {options.store}, and the same command with --resume goes on from there"

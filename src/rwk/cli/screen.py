@@ -1,11 +1,11 @@
-"""What the commands share: the consoles, the tables, the loader of graphs, and what a run will cost."""
+"""What the commands share: the consoles, tables and pictures, the loader of graphs, and the estimate of cost."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def known_names(incomplete: str) -> list[str]:
-    """Names of datasets that begin so, for the shell to complete; nothing else makes it offer files.
+    """Names of datasets that begin with what is typed, for the shell; if there is none it offers files.
 
     >>> known_names("COX")
     ['COX2', 'COX2_MD']
@@ -46,7 +46,7 @@ class ScreenHandler(logging.Handler):
     """Shows the library's log on stderr, above a progress bar if there is one."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        errors.print(self.format(record), markup=False, soft_wrap=True)
+        note(self.format(record))
 
 
 def show_log() -> None:
@@ -56,25 +56,45 @@ def show_log() -> None:
         LOG.setLevel(logging.INFO)
 
 
+def say(text: str) -> None:
+    """Print a line of the result, unwrapped and as it is."""
+    console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def note(text: str) -> None:
+    """Print a line about the run on stderr, unwrapped and as it is."""
+    errors.print(text, markup=False, soft_wrap=True)
+
+
 def figures_of(title: str, figures: Mapping[str, str]) -> Table:
-    """Named figures, one below the other: readable however narrow the terminal is."""
+    """A table of named figures, one per line, to be readable on a narrow terminal."""
     table = Table(title=title, title_justify="left", show_header=False)
     for name, figure in figures.items():
         table.add_row(name, figure)
     return table
 
 
-def say_cost(measures: GraphMeasures, parameters: Parameters, n_pairs: int) -> None:
-    """Say before a long run how many pairs, how long and how much memory, from a measured sample."""
-    from rwk.gram.matrix import estimate_cost
+def say_cost(
+    graphs: GraphSet, parameters: Parameters, *, measures: GraphMeasures | None = None, n_matrices: int = 1
+) -> None:
+    """Print before a long run how many pairs it solves, how long and in how much memory, from a measured sample."""
+    from rwk.gram.estimate import estimate_gram
 
-    cost = estimate_cost(measures, parameters, n_pairs)
-    time = duration(cost.seconds)
-    errors.print(f"{n_pairs:,} pairs on {cost.backend}: about {time}, {size(cost.bytes)} of memory")
+    cost = estimate_gram(graphs, measures=measures, **parameters.asdict())
+    time = duration(n_matrices * cost.seconds)
+    note(f"{n_matrices * cost.n_pairs:,} pairs on {cost.backend}: about {time}, {size(cost.memory_bytes)} of memory")
+
+
+def save_picture(figure: Any, path: Path) -> None:
+    """Write a figure, whole or not at all, and print where."""
+    from rwk.runtime.files import write_whole
+
+    write_whole(path, lambda beside: figure.savefig(beside, dpi=150, bbox_inches="tight"))
+    say(f"picture: {path}")
 
 
 def load_graphs(data: str) -> GraphSet:
-    """Graphs by a dataset's name or by any path that `as_graphs` reads."""
+    """The graphs of a dataset by its name, or of any path that `as_graphs` reads."""
     from rwk.convert import as_graphs
     from rwk.datasets import load_dataset
 

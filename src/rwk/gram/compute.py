@@ -19,6 +19,8 @@ from rwk.gram.reading import Gram
 from rwk.gram.store import GramStore, MemoryTiles
 from rwk.gram.tiles import Tile
 from rwk.parameters import Parameters
+from rwk.runtime.log import LOG
+from rwk.runtime.words import counted
 
 
 @dataclass(slots=True)
@@ -40,6 +42,12 @@ class GramProgress:
     @property
     def pairs_per_second(self) -> float:
         return (self.pairs_done + self.pairs_under_way) / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def cost_so_far(self) -> float:
+        """Cost of all that is solved, the pairs of unfinished tiles included."""
+        under_way = self.pairs_under_way * self.cost / max(self.n_pairs, 1)
+        return self.cost_found + self.cost_done + under_way
 
     @property
     def eta_seconds(self) -> float | None:
@@ -119,6 +127,8 @@ def _solve_missing(
 ) -> None:
     found, damaged = kept.verified(tiles)
     missing = [tile for tile in tiles if (tile.row, tile.column) not in found]
+    if damaged:
+        LOG.warning("%s: %s found; computing them again", kept.name, counted(len(damaged), "damaged tile"))
     progress = GramProgress(
         n_tiles=len(tiles),
         n_pairs=sum(tile.n_pairs for tile in tiles),

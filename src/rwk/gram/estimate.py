@@ -1,8 +1,9 @@
-"""What a Gram matrix would take, from a measured sample: `rwk gram --dry-run`."""
+"""What a Gram matrix takes, from a measured sample: `rwk gram --dry-run`, and what is printed before a long run."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -10,37 +11,41 @@ import numpy as np
 from rwk.convert import as_graphs
 from rwk.gram.budget import largest_tile_bytes, limits_within, parse_memory
 from rwk.gram.executor_names import as_executor
-from rwk.gram.executors import Threads, TileJob
+from rwk.gram.executors import Executor, Threads, TileJob
+from rwk.gram.matrix import PAIRS_PER_BLOCK
 from rwk.gram.tiles import Tiling, block_ends, measure_bytes, pair_cost
-from rwk.graphs import GraphSet
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.arrays import IntArray
-from rwk.transport.measures import in_precision
+from rwk.transport.measures import GraphMeasures, cut, in_precision
 from rwk.transport.pairs import backend_named, orient
 
 DRAWN: Final = 20_000  # pairs whose cost is looked at
-STRATA: Final = 8  # of equal cost together
+STRATA: Final = 8  # of the same total cost each
 PAIRS_PER_STRATUM: Final = 48
-ENOUGH_SECONDS: Final = 10.0  # of measuring; dearer strata then follow from the cost model
+LONG_ENOUGH: Final = 0.02  # seconds: a shorter measurement is repeated with more pairs
+ENOUGH_SECONDS: Final = 10.0  # of measuring; the costlier strata then follow from the cost model
+BYTES_PER_PAIR_BEING_SOLVED: Final = 110  # its numbers, its place in the order, its results
 
 
 class GramEstimate(NamedTuple):
-    """Pairs, tiles, time and room of a Gram matrix that is not computed yet."""
+    """Pairs, tiles, time and memory of a Gram matrix that is not computed yet."""
 
     n_graphs: int
     n_pairs: int
     n_tiles: int
     core_seconds: float
-    n_workers: int
-    tile_bytes: float  # memory of the tiles in work at once, on one machine
-    matrix_bytes: int  # the whole matrix, in memory or as a map
+    n_workers: int  # threads; 1 on a GPU
+    tile_bytes: float  # memory of the tiles that are solved at once, on one machine
+    matrix_bytes: int  # the whole matrix, in memory or as a memory map
     store_bytes: int  # upper triangle and measures, at most
     sampled_pairs: int
+    backend: str
+    memory_bytes: float  # of a run that holds matrix and measures in memory
 
     @property
     def seconds(self) -> float:
-        """Time of all workers together, if none waits."""
+        """Time if all workers are busy to the end."""
         return self.core_seconds / self.n_workers
 
     @property
@@ -48,11 +53,39 @@ class GramEstimate(NamedTuple):
         return self.n_pairs / self.core_seconds
 
 
-def estimate_gram(graphs: Any, *, memory: str | int = "2GB", executor: Any = None, **parameters: Any) -> GramEstimate:
-    """Time, memory and storage of `compute_gram` with the same arguments, from a sample of pairs solved here.
+def estimate_gram(
+    graphs: Any,
+    *,
+    memory: str | int = "2GB",
+    executor: Any = None,
+    measures: GraphMeasures | None = None,
+    **parameters: Any,
+) -> GramEstimate:
+    """Estimate time, memory and storage of `compute_gram` with the same arguments.
 
-    Pairs are drawn at random, sorted by cost into strata of equal total cost, and some of each are timed on one core.
+    Pairs are drawn at random and sorted by cost into strata of the same total cost; some of each stratum are solved
+    and timed on one core.
 
+    Parameters
+    ----------
+    graphs : anything `as_graphs` accepts
+        The graphs of the matrix.
+    memory : str or int, default "2GB"
+        Memory for the tiles that are solved at once.
+    executor : optional
+        Who would compute the matrix, as in `compute_gram`.
+    measures : GraphMeasures, optional
+        The graphs as `represent` returns them, if they are at hand; otherwise the graphs of the sample are represented.
+    **parameters
+        Fields of `rwk.Parameters`.
+
+    Returns
+    -------
+    GramEstimate
+        Numbers of pairs and tiles, `core_seconds`, `seconds` on all workers, and bytes of memory and storage.
+
+    Examples
+    --------
     >>> import networkx as nx
     >>> estimate = estimate_gram([nx.path_graph(n) for n in range(3, 30)])
     >>> estimate.n_pairs, estimate.core_seconds > 0
@@ -63,31 +96,40 @@ def estimate_gram(graphs: Any, *, memory: str | int = "2GB", executor: Any = Non
     workers = as_executor(executor, settings.n_jobs)
     backend = "exact" if settings.direction == "exact" else settings.backend
     backend = workers.find_backend() if backend == "auto" else backend
-    sizes = given.sizes
-    tiling = Tiling.of([sizes], [block_ends(sizes, limits_within(parse_memory(memory), sizes, workers.load))])
-    n_pairs = len(given) * (len(given) + 1) // 2
-    seconds_per_pair, sampled = _measure(given, settings, TileJob.of(settings, backend))
-    at_once = workers.load.tiles
-    if isinstance(workers, Threads):
-        at_once = workers.fitted(tiling, parse_memory(memory)).at_once
+    budget, sizes, n_pairs = parse_memory(memory), given.sizes, len(given) * (len(given) + 1) // 2
+
+    def represented(chosen: IntArray) -> GraphMeasures:
+        return represent(given[chosen], settings)[0] if measures is None else cut(measures, chosen)
+
+    tiling = Tiling.of([sizes], [block_ends(sizes, limits_within(budget, sizes, workers.load))])
+    seconds_per_pair, sampled = _measure(sizes, represented, TileJob.of(settings, backend), n_pairs)
+    held = float(measure_bytes(sizes).sum()) if measures is None else sum(np.asarray(part).nbytes for part in measures)
     return GramEstimate(
         n_graphs=len(given),
         n_pairs=n_pairs,
         n_tiles=tiling.n_blocks * (tiling.n_blocks + 1) // 2,
         core_seconds=seconds_per_pair * n_pairs,
-        n_workers=workers.n_workers,
-        tile_bytes=at_once * largest_tile_bytes(tiling),
+        n_workers=1 if backend == "gpu" and isinstance(workers, Threads) else workers.n_workers,
+        tile_bytes=_tiles_at_once(workers, tiling, budget) * largest_tile_bytes(tiling),
         matrix_bytes=8 * len(given) ** 2,
         store_bytes=8 * n_pairs + int(measure_bytes(sizes).sum()),
         sampled_pairs=sampled,
+        backend=backend,
+        memory_bytes=held + 8 * len(given) ** 2 + BYTES_PER_PAIR_BEING_SOLVED * min(n_pairs, PAIRS_PER_BLOCK[backend]),
     )
 
 
-def _measure(graphs: GraphSet, settings: Parameters, job: TileJob) -> tuple[float, int]:
-    """Seconds a pair takes on average on one core, and how many pairs were solved to know."""
+def _tiles_at_once(workers: Executor, tiling: Tiling, budget: int) -> int:
+    return workers.fitted(tiling, budget).at_once if isinstance(workers, Threads) else workers.load.tiles
+
+
+def _measure(
+    sizes: IntArray, represented: Callable[[IntArray], GraphMeasures], job: TileJob, n_pairs: int
+) -> tuple[float, int]:
+    """Mean seconds per pair on one core, and how many pairs were solved to find out."""
     rng = np.random.default_rng(0)
-    drawn = rng.integers(0, len(graphs), (DRAWN, 2))
-    cost = pair_cost(graphs.sizes[drawn[:, 0]].astype(float), graphs.sizes[drawn[:, 1]].astype(float))
+    drawn = rng.integers(0, len(sizes), (DRAWN, 2))
+    cost = pair_cost(sizes[drawn[:, 0]].astype(float), sizes[drawn[:, 1]].astype(float))
     order = np.argsort(cost, kind="stable")
     share = np.cumsum(cost[order]) / cost.sum()
     strata = np.split(order, np.searchsorted(share, np.arange(1, STRATA) / STRATA))
@@ -95,10 +137,13 @@ def _measure(graphs: GraphSet, settings: Parameters, job: TileJob) -> tuple[floa
     for number, stratum in enumerate(stratum for stratum in strata if len(stratum)):
         if spent <= ENOUGH_SECONDS:
             chosen = drawn[rng.choice(stratum, min(PAIRS_PER_STRATUM, len(stratum)), replace=False)]
-            seconds = _timed(graphs, chosen, settings, job, warm=number == 0)
+            used, numbers = np.unique(chosen, return_inverse=True)
+            measures = in_precision(represented(used), job.precision)
+            pairs = orient(measures, numbers.reshape(chosen.shape).astype(np.int64))
+            seconds, n_timed = _timed(measures, pairs, job, n_pairs // STRATA, warm=number == 0)
             spent += seconds
-            sampled += len(chosen)
-            per_pair = seconds / len(chosen)
+            sampled += n_timed
+            per_pair = seconds / n_timed
             rate = per_pair / float(cost[stratum].mean())
         else:
             per_pair = rate * float(cost[stratum].mean())
@@ -106,14 +151,19 @@ def _measure(graphs: GraphSet, settings: Parameters, job: TileJob) -> tuple[floa
     return total / DRAWN, sampled
 
 
-def _timed(graphs: GraphSet, pairs: IntArray, settings: Parameters, job: TileJob, *, warm: bool) -> float:
-    used, numbers = np.unique(pairs, return_inverse=True)
-    measures = in_precision(represent(graphs[used], settings)[0], job.precision)
-    numbers = numbers.reshape(pairs.shape).astype(np.int64)
-    run, oriented = backend_named(job.backend).run_pairs, orient(measures, numbers)
+def _timed(measures: GraphMeasures, pairs: IntArray, job: TileJob, most: int, *, warm: bool) -> tuple[float, int]:
+    """Seconds of the solver alone, and for how many pairs.
+
+    What is done once per graph is left out: in a tile it is spread over very many pairs. Fast pairs are repeated until
+    they can be timed, as a GPU needs many at once to be busy.
+    """
+    run = backend_named(job.backend).run_pairs
     if warm:  # compiles or loads the solver
-        run(measures, oriented[:1], job.weights, job.options, n_jobs=1)
-    # the solver alone: in a tile, what is done once a graph is spread over very many pairs
-    start = time.perf_counter()
-    run(measures, oriented, job.weights, job.options, n_jobs=1)
-    return time.perf_counter() - start
+        run(measures, pairs[:1], job.weights, job.options, n_jobs=1)
+    while True:
+        start = time.perf_counter()
+        run(measures, pairs, job.weights, job.options, n_jobs=1)
+        seconds = time.perf_counter() - start
+        if seconds >= LONG_ENOUGH or len(pairs) >= most:
+            return seconds, len(pairs)
+        pairs = np.tile(pairs, (4, 1))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +20,6 @@ from rwk.transport.problem import PairResults
 
 Matrix = NDArray[np.float64]
 
-# two entries of the matrix; while a pair is worked on, also its numbers, its place in the order and its results
-BYTES_PER_PAIR = 16
-BYTES_PER_PAIR_IN_WORK = 110
 PAIRS_PER_BLOCK = {"cpu": 1_000_000, "exact": 1_000_000, "gpu": 8_000_000}  # a device wants many pairs of one size
 COST_PER_KEPT_BLOCK = {"cpu": 5e11, "exact": 5e10, "gpu": 1e13}  # about a minute: no more is lost with a stopped run
 
@@ -149,29 +145,3 @@ def _backend(parameters: Parameters) -> str:
 def _health(results: PairResults, seconds: float) -> GramHealth:
     mean = float(results.n_iter.mean()) if len(results.n_iter) else 0.0
     return GramHealth(len(results.values), int((~results.converged).sum()), mean, seconds)
-
-
-class Cost(NamedTuple):
-    """What a matrix will take."""
-
-    seconds: float
-    bytes: float
-    backend: str
-
-
-def estimate_cost(measures: GraphMeasures, parameters: Parameters, n_pairs: int) -> Cost:
-    """Time and memory of `n_pairs` pairs of these graphs, from a sample that is solved and timed."""
-    backend = _backend(parameters)
-    rng = np.random.default_rng(0)
-    sample = rng.integers(0, measures.n_graphs, (4, 2)).astype(np.int64)
-    _solve(measures, sample, parameters, None)  # compiles, or loads what was compiled
-    size = 8
-    while True:
-        sample = rng.integers(0, measures.n_graphs, (size, 2)).astype(np.int64)
-        _, seconds = _solve(measures, sample, parameters, None)
-        if seconds > 0.2 or size >= n_pairs:
-            break
-        size *= 4
-    kept = sum(array.nbytes for array in measures if isinstance(array, np.ndarray))
-    memory = kept + n_pairs * BYTES_PER_PAIR + min(n_pairs, PAIRS_PER_BLOCK[backend]) * BYTES_PER_PAIR_IN_WORK
-    return Cost(seconds * n_pairs / size, memory, backend)

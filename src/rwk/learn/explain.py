@@ -7,12 +7,12 @@ to those that pull away.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rwk.graphs import Graph, GraphSet
+from rwk.graphs import Graph, GraphError, GraphSet
 from rwk.learn.one_vs_one import pairs_of
 from rwk.runtime.arrays import FloatArray
 from rwk.runtime.display import card_of
@@ -21,6 +21,7 @@ from rwk.transport.problem import PairSolution
 if TYPE_CHECKING:
     from rwk.kernel import RWKernel
     from rwk.learn.svc import IndefiniteSVC
+    from rwk.parameters import Parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +135,24 @@ def node_importances(supports: tuple[Support, ...], n_nodes: int) -> FloatArray:
         for support in members:
             found += sign * abs(support.pull) / max(weight, 1e-300) * _paid_by_source(support.solution, n_nodes)
     return found
+
+
+def explain_left_out(
+    graphs: GraphSet, i: int, parameters: Parameters, *, C: float = 10.0, n_supports: int = 5
+) -> Explanation:
+    """Explain the class of graph i of a set, predicted by an SVM fitted on all the others."""
+    from rwk.kernel import RWKernel
+    from rwk.learn.svc import IndefiniteSVC
+
+    if graphs.targets is None:
+        raise GraphError(f"{graphs.name} has no class labels, so there is no prediction to explain")
+    graph = graphs[i]
+    kept = np.delete(np.arange(len(graphs)), i)
+    kernel = RWKernel(**parameters.asdict())
+    classifier = IndefiniteSVC(C=C).fit(kernel.fit_transform(graphs[kept]), graphs.targets[kept])
+    found = explain(kernel, classifier, graphs[kept], graph, n_supports=n_supports)
+    # supports are numbered as in the whole set
+    return replace(found, supports=tuple(replace(s, index=int(kept[s.index])) for s in found.supports))
 
 
 def _paid_by_source(solution: PairSolution, n_nodes: int) -> FloatArray:

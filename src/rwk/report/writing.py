@@ -9,8 +9,6 @@ from rwk.report.run_data import ReportError, RunData, read_run
 
 if TYPE_CHECKING:
     from rwk.graphs import GraphSet
-    from rwk.learn.explain import Explanation
-    from rwk.parameters import Parameters
     from rwk.report.sections import Aligner
 
 
@@ -48,38 +46,6 @@ def write_report(run: str | Path, output: str | Path, *, graphs: GraphSet | None
     page, pictures = markdown_page(f"{data.name}: report of a run", sections, folder=folder, below=below, foot=foot)
     written = [_write(output.parent / path, png) for path, png in pictures.items()]
     return [_write(output, page.encode()), *written]
-
-
-def explain_graph(
-    graphs: GraphSet, i: int, parameters: Parameters, *, output: str | Path, C: float = 10.0, n_supports: int = 5
-) -> Explanation:
-    """Explain graph i of a set by a classifier fitted on all the others, and draw it to `output`."""
-    from dataclasses import replace
-
-    import numpy as np
-
-    from rwk.graphs import GraphError
-    from rwk.kernel import RWKernel
-    from rwk.learn.explain import explain
-    from rwk.learn.svc import IndefiniteSVC
-    from rwk.report.explanations import plot_explanation
-    from rwk.report.palette import check_picture
-    from rwk.runtime.files import write_whole
-
-    if graphs.targets is None:
-        raise GraphError(f"{graphs.name} has no class labels, so there is no prediction to explain")
-    graph = graphs[i]
-    check_picture(output)
-    kept = np.delete(np.arange(len(graphs)), i)
-    others = graphs[kept]
-    kernel = RWKernel(**parameters.asdict())
-    classifier = IndefiniteSVC(C=C).fit(kernel.fit_transform(others), graphs.targets[kept])
-    found = explain(kernel, classifier, others, graph, n_supports=n_supports)
-    # supports are numbered as in the whole set
-    found = replace(found, supports=tuple(replace(s, index=int(kept[s.index])) for s in found.supports))
-    figure = plot_explanation(found)[0].figure
-    write_whole(output, lambda beside: figure.savefig(beside, dpi=150))
-    return found
 
 
 def _graphs_of(data: RunData) -> GraphSet | None:

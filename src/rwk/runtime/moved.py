@@ -23,7 +23,7 @@ MOVED: Final[Mapping[str, str]] = {
     "rwk.classifier": "rwk.learn.classifier",
     "rwk.datasets.planted": "rwk.datasets.synthetic",
     "rwk.datasets.statistics": "rwk.datasets.summary",
-    "rwk.doctor": "rwk.cli.doctor",
+    "rwk.doctor": "rwk.cli.doctor_command",
     "rwk.experiment.grids": "rwk.learn.grids",
     "rwk.experiment.search": "rwk.learn.search",
     "rwk.explain": "rwk.learn.explain",
