@@ -14,8 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rwk.experiment import Score
+from rwk.experiment.convert_records import convert_records
 from rwk.experiment.json_lines import read_entries
 from rwk.experiment.records import append_record, protocol_difference, read_records, resumable
+from rwk.experiment.trial_records import TRIALS, Trial, append_trial, read_trials
+from rwk.gram.matrices import described
+from rwk.parameters import Parameters
+from rwk.transport.problem import SOLVER_VERSION
 from score_records import repeat_of, score_of
 
 CPU = {"rwk": "0.1.0", "solver": "1", "cpu": "one"}
@@ -196,3 +201,76 @@ def test_a_run_goes_on_under_other_versions_but_not_under_another_protocol() -> 
     assert resumable(scores, "r.jsonl", {1: {}}) == []
     with pytest.raises(ValueError, match=r"r\.jsonl holds records of RWK on MUTAG made with another folds"):
         resumable(scores, "r.jsonl", {0: {"n_splits": 2, "folds": "g"}})
+
+
+# conversion
+
+
+def described_scores(method: str = "RWK", **settings: str) -> list[Score]:
+    found = repeat_of("MUTAG", method, [0.8, 0.9], settings=settings or {"one": described(Parameters(hops=1))})
+    return [replace(score, versions={"rwk": "0.1.0"}) for score in found]
+
+
+def test_conversion_loses_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "MUTAG-WL.jsonl"
+    old = [*repeat_of("MUTAG", "WL", [0.8, 0.9]), *repeat_of("MUTAG", "WL", [0.7, 1.0], seed=1, folds="g")]
+    old += [replace(score, seed=2, versions=CPU) for score in old[:2]]
+    write_old(path, old[::-1])
+    write_old(path, old[:1])
+    assert convert_records(tmp_path) == [path]
+    assert read_records(path) == old
+    assert [header["folds"] for header in headers_of(path)] == [{"0": "f", "1": "g"}, {"2": "f"}]
+    assert [line["h"] for line in lines_of(path) if "rwk" not in line] == [0, 0, 0, 0, 1, 1]
+    written = path.read_bytes()
+    assert convert_records(tmp_path) == []
+    assert path.read_bytes() == written
+
+
+def test_conversion_writes_settings_in_full(tmp_path: Path) -> None:
+    path = tmp_path / "MUTAG-RWK.jsonl"
+    meant = Parameters(hops=1, feature_metric="l2", debias=True, entropy=0.03)
+    write_old(path, described_scores(one=described(meant), two=described(Parameters(), "bonds")))
+    convert_records(tmp_path)
+    for score in read_records(path):
+        assert score.versions == {"rwk": "0.1.0", "solver": str(SOLVER_VERSION)}
+        found = score.protocol["parameters"]
+        assert Parameters(**found["one"]) == meant
+        assert Parameters(**found["two"]) == Parameters()
+        assert set(meant.asdict()) - set(found["one"]) == {"eta", "backend", "n_jobs", "variant"}
+
+
+@pytest.mark.parametrize("words", ["hops=1 @0123456789", "no_such_parameter=1 @0123456789"])
+def test_what_fingerprints_do_not_prove_is_not_written(tmp_path: Path, words: str) -> None:
+    path, old = tmp_path / "MUTAG-RWK.jsonl", described_scores(one=words)
+    write_old(path, old)
+    convert_records(tmp_path)
+    assert read_records(path) == old
+
+
+def test_a_run_goes_on_from_converted_records(tmp_path: Path) -> None:
+    path, old = tmp_path / "MUTAG-RWK.jsonl", described_scores()
+    write_old(path, old)
+    convert_records(tmp_path)
+    assert len(resumable(read_records(path), path, {0: old[0].protocol})) == 2
+
+
+def test_trials_are_converted(tmp_path: Path) -> None:
+    path, setting = tmp_path / TRIALS, described(Parameters(hops=1))
+    old = [
+        Trial("B", "base", setting, "f g", 60, 3, (0.5, 0.75)),
+        Trial("A", "all", f"{setting} + {described(Parameters())}", "f g", 60, 3, (0.5, 0.75)),
+        Trial("B", "starts", f"{setting} 5 starts", "f g", 60, 3, (0.5, 0.25)),
+        Trial("C", "base", "hops=1 @0123456789", "f g", 60, 3, (0.5, 0.25)),
+    ]
+    unversioned = [{key: value for key, value in asdict(trial).items() if key != "versions"} for trial in old]
+    path.write_text("".join(json.dumps(line) + "\n" for line in unversioned))
+    assert list(read_trials(path).values()) == old
+    assert convert_records(tmp_path) == [path]
+    assert list(read_trials(path).values()) == old  # in the same order, which tables keep
+    assert [header["dataset"] for header in headers_of(path)] == ["B", "A", "C"]
+    assert [bool(header["defaults"]) for header in headers_of(path)] == [True, True, False]
+    later = replace(old[0], change="more", versions=CPU)
+    append_trial(path, later)
+    assert read_trials(path)["B", "more"] == later
+    assert headers_of(path)[-1]["versions"] == CPU
+    assert headers_of(path)[-1]["defaults"] == Parameters().asdict()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Final
+
+from rwk.experiment.json_lines import append_line, read_entries
 
 NOTES: Final = "notes.jsonl"
 
@@ -23,19 +23,15 @@ class Note:
 
 
 def append_note(path: str | os.PathLike[str], note: Note) -> None:
-    """Add one line."""
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(json.dumps(asdict(note), separators=(",", ":"), ensure_ascii=False) + "\n")
+    """Append one note with a single write."""
+    append_line(path, asdict(note), {})
 
 
 def read_notes(path: str | os.PathLike[str]) -> dict[tuple[str, str], Note]:
-    """The last note of each dataset and method; a missing file has none.
+    """Read the last note of each dataset and method; a missing file has none.
 
     >>> read_notes("no-such-file.jsonl")
     {}
     """
-    path = Path(path)
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    notes = [Note(**json.loads(line)) for line in lines if line.strip()]
+    notes = [Note(**content) for _, _, content in read_entries(path, "note")]
     return {(note.dataset, note.method): note for note in notes}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from statistics import fmean
 from typing import Final
 
+from rwk.experiment.json_lines import append_line, read_entries
 from rwk.experiment.tables import markdown
 
 RUNTIMES: Final = "runtimes.jsonl"
@@ -44,21 +43,15 @@ class Runtime:
 
 
 def append_runtime(path: str | os.PathLike[str], runtime: Runtime) -> None:
-    """Add one line."""
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(json.dumps(asdict(runtime), separators=(",", ":")) + "\n")
+    """Append one run time with a single write."""
+    append_line(path, asdict(runtime), {})
 
 
 def read_runtimes(path: str | os.PathLike[str]) -> list[Runtime]:
-    """Every run time of a file, the last of each dataset, method and machine; a missing file is empty."""
-    path = Path(path)
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    """Read the last run time of each dataset, method and machine; a missing file has none."""
     found = {}
-    for line in lines:
-        entry = json.loads(line)
-        entry |= {name: tuple(entry[name]) for name in ("represent", "solve")}
-        runtime = Runtime(**entry)
+    for _, _, content in read_entries(path, "run time"):
+        runtime = Runtime(**{**content, **{name: tuple(content[name]) for name in ("represent", "solve")}})
         found[runtime.dataset, runtime.method, runtime.machine] = runtime
     return list(found.values())
 

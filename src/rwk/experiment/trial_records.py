@@ -1,17 +1,23 @@
-"""Trials of single changes as records: one JSON line per dataset and change, and the table of what they moved."""
+"""Trials of single changes as records: one JSON line per dataset and change, and the table of their effects.
+
+    header  dataset, folds, n_graphs, n_splits, versions, defaults (all parameters)
+    line    h (number of the header), change, setting (what differs from the defaults), scores
+
+`json_lines` has the rules of such files; format 1, without headers, is read as well.
+"""
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Final
+from typing import Any, Final
 
+from rwk.experiment.json_lines import append_line, not_a_line, read_entries
 from rwk.experiment.statistics import corrected_t_test
 from rwk.experiment.tables import bold, markdown
+from rwk.parameters import Parameters
 
 TRIALS: Final = "trials.jsonl"
 BASE: Final = "base"
@@ -29,27 +35,42 @@ class Trial:
     n_graphs: int
     n_splits: int
     scores: tuple[float, ...]  # by repeat, then by fold
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+_COMMON: Final = ("dataset", "folds", "n_graphs", "n_splits", "versions")
 
 
 def append_trial(path: str | os.PathLike[str], trial: Trial) -> None:
-    """Add one line."""
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    rounded = {**asdict(trial), "scores": [round(score, 4) for score in trial.scores]}
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(json.dumps(rounded, separators=(",", ":"), ensure_ascii=False) + "\n")
+    """Append one trial with a single write; its scores are rounded to four digits."""
+    append_line(path, line_of_trial(trial), header_of_trial(trial, Parameters().asdict()))
 
 
 def read_trials(path: str | os.PathLike[str]) -> dict[tuple[str, str], Trial]:
-    """The last trial of each dataset and change; a missing file has none.
+    """Read the last trial of each dataset and change, of either format; a missing file has none.
 
     >>> read_trials("no-such-file.jsonl")
     {}
     """
-    path = Path(path)
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    entries = [json.loads(line) for line in lines if line.strip()]
-    trials = [Trial(**{**entry, "scores": tuple(entry["scores"])}) for entry in entries]
-    return {(trial.dataset, trial.change): trial for trial in trials}
+    trials = {}
+    for number, header, content in read_entries(path, "trial"):
+        try:
+            common = {name: header[name] for name in _COMMON} if header else {}
+            trial = Trial(**{**common, **content, "scores": tuple(content["scores"])})
+        except (KeyError, TypeError) as error:
+            raise not_a_line(path, number, "trial") from error
+        trials[trial.dataset, trial.change] = trial
+    return trials
+
+
+def header_of_trial(trial: Trial, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """What a trial has in common with the others of its dataset, and the defaults that its setting differs from."""
+    return {"rwk": "trials", **{name: getattr(trial, name) for name in _COMMON}, "defaults": dict(defaults)}
+
+
+def line_of_trial(trial: Trial) -> dict[str, Any]:
+    """What a trial has to itself."""
+    return {"change": trial.change, "setting": trial.setting, "scores": [round(score, 4) for score in trial.scores]}
 
 
 def trials_table(path: str | os.PathLike[str], datasets: Sequence[str] = ()) -> str:

@@ -112,7 +112,7 @@ def run_trials(
             source, np.asarray(graphs.targets), folds=folds, grid=searched, n_jobs=n_jobs, backend=running.backend
         )
         scores = tuple(score.score for score in sorted(found.scores, key=lambda one: (one.seed, one.fold)))
-        trial = Trial(graphs.name, name, words, stamp, len(graphs), folds.n_splits, scores)
+        trial = Trial(graphs.name, name, words, stamp, len(graphs), folds.n_splits, scores, found.scores[0].versions)
         append_trial(records, trial)
         say(f"{graphs.name} {name}: {100 * found.mean:.2f} %")
         done.append(trial)
