@@ -62,6 +62,16 @@ def test_every_command_has_its_line():
         assert f"| `rwk {name}" in page, f"docs/commands.md has no line for rwk {name}"
 
 
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda page: page.stem)
+def test_modules_and_files_that_are_named_exist(page):
+    text = page.read_text(encoding="utf-8")
+    for module in re.findall(r"python -m (rwk[\w.]*)|(?:from|import) (rwk[\w.]*)", text):
+        name = module[0] or module[1]
+        assert importlib.util.find_spec(name) is not None, f"{page.name} names {name}"
+    for file in re.findall(r"\b(?:benchmarks|examples|tests|docs)/[\w./-]+\.(?:py|sbatch|md)\b", text):
+        assert (ROOT / file).exists(), f"{page.name} names {file}"
+
+
 # ---------------------------------------------------------------- the reference
 
 REFERENCE = ROOT / "docs" / "reference"
