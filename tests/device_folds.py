@@ -57,14 +57,14 @@ def compare_paths() -> list[dict[str, list[float]]]:
     """How far machines on the device are from `fit_path`, on a positive and on an indefinite kernel."""
     import torch
 
-    from rwk.learn.smo_gpu import machine_paths
+    from rwk.learn.smo_gpu import svm_paths
 
     named, codes = indefinite(2)
     kernels = np.stack([np.exp(-named["near"]), np.exp(-named["spoiled"])])
     own, Cs = np.arange(len(codes)) % 4 != 0, np.array([0.01, 1.0, 100.0])
     signs = np.where(own, np.where(codes == 1, 1, -1), 0).astype(np.int8)
     there = [torch.tensor(array) for array in (kernels, np.arange(2), np.stack([signs, signs]), Cs)]
-    found = machine_paths(*there)
+    found = svm_paths(*there)
     apart = []
     for number, kernel in enumerate(kernels):
         wanted = fit_path(kernel[np.ix_(own, own)], codes[own], Cs)

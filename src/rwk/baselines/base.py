@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
-from rwk.baselines.histograms import Histograms, inner, square_norms
+from rwk.baselines.histograms import Histograms, inner_products, square_norms
 from rwk.baselines.parameter_ranges import RANGES, Range, check_parameters
 from rwk.convert import as_graphs
 from rwk.graphs import GraphError, GraphSet
@@ -120,8 +120,8 @@ class HistogramKernel(GraphKernel):
 
     def _compare(self, rows: list[Histograms], columns: list[Histograms] | None) -> FloatArray:
         if columns is None:
-            return self._normalized(sum_of(inner(term) for term in rows))
-        products = sum_of(inner(new, old) for new, old in zip(rows, columns, strict=True))
+            return self._normalized(sum_of(inner_products(term) for term in rows))
+        products = sum_of(inner_products(new, old) for new, old in zip(rows, columns, strict=True))
         if not self.normalize:
             return products
         own = [sum_of(square_norms(term) for term in terms) for terms in (rows, columns)]
@@ -144,7 +144,7 @@ class RoundsKernel(HistogramKernel):
             deepest = clone(self).set_params(rounds=max(self.grid["rounds"]), **parameters).fit(graphs)
             gram: Any = 0.0
             for rounds, term in enumerate(deepest.fitted_):
-                gram = gram + inner(term)
+                gram = gram + inner_products(term)
                 if rounds in self.grid["rounds"]:
                     yield setting_name({"rounds": rounds, **parameters}), kept(deepest._normalized(gram))
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 
 from rwk.baselines.base import GraphKernel, cosine, kept, setting_name
-from rwk.baselines.histograms import PAIR_SALT, Histograms, histograms, inner, square_norms
+from rwk.baselines.histograms import PAIR_SALT, Histograms, histograms, inner_products, square_norms
 from rwk.baselines.node_features import Standard, check_same_data, labels_or_degrees, standard_of
 from rwk.baselines.paths import neighbour_lists, search_from
 from rwk.graphs import Graph, GraphSet
@@ -98,7 +98,7 @@ class GHK(GraphKernel):
 
     def _compare(self, rows: Any, columns: Any) -> FloatArray:
         if isinstance(rows, Histograms):
-            gram = inner(rows, columns)
+            gram = inner_products(rows, columns)
             own = [square_norms(rows), square_norms(rows if columns is None else columns)]
         else:
             gram = _gaussian(rows, rows if columns is None else columns)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rwk.baselines.base import HistogramKernel
-from rwk.baselines.histograms import Histograms, Keys, histograms, joined, owners
+from rwk.baselines.histograms import Histograms, Keys, histograms, join_columns, owners
 from rwk.baselines.node_features import hop_distances, learn_vectors
 from rwk.graphs import GraphSet
 from rwk.represent.features import mix, wl_colours
@@ -92,7 +92,7 @@ class HGKWL(HashKernel):
     def _labelled(self, prepared: GraphSet, labels: IntArray) -> Histograms:
         colours = wl_colours(replace(prepared, node_labels=labels), self.rounds)
         owner = owners(prepared)
-        return joined([histograms(owner, keys, len(prepared)) for keys in colours])
+        return join_columns([histograms(owner, keys, len(prepared)) for keys in colours])
 
 
 class HGKSP(HashKernel):

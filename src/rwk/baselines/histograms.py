@@ -56,7 +56,7 @@ def unary(owner: IntArray, keys: Keys, n_graphs: int, weight: float = 1.0) -> Hi
     """Histograms whose inner products are `weight` times the histogram intersection Σ min(count, count).
 
     >>> two = unary(np.array([0, 0, 0, 1, 1]), np.array([7, 7, 9, 7, 9], np.uint64), 2)
-    >>> inner(two).tolist()
+    >>> inner_products(two).tolist()
     [[3.0, 2.0], [2.0, 2.0]]
     """
     both = mix(keys + owner.astype(np.uint64) * PAIR_SALT)
@@ -68,7 +68,7 @@ def unary(owner: IntArray, keys: Keys, n_graphs: int, weight: float = 1.0) -> Hi
     return histograms(owner, repeated, n_graphs, np.full(len(keys), np.sqrt(weight)))
 
 
-def joined(parts: list[Histograms]) -> Histograms:
+def join_columns(parts: list[Histograms]) -> Histograms:
     """Histograms side by side; keys of different parts must differ."""
     from scipy.sparse import csr_array, hstack
 
@@ -78,7 +78,7 @@ def joined(parts: list[Histograms]) -> Histograms:
     return Histograms(counts, keys[order])
 
 
-def inner(rows: Histograms, columns: Histograms | None = None) -> FloatArray:
+def inner_products(rows: Histograms, columns: Histograms | None = None) -> FloatArray:
     """Inner products of all rows with all columns (or of the rows with each other)."""
     if columns is None:
         return _product(rows.counts.tocsc(), rows.counts.tocsc())

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from rwk.baselines.base import RoundsKernel
-from rwk.baselines.histograms import PAIR_SALT, Histograms, joined, owners, unary
+from rwk.baselines.histograms import PAIR_SALT, Histograms, join_columns, owners, unary
 from rwk.baselines.node_features import dense_adjacency
 from rwk.graphs import Graph, GraphSet
 from rwk.represent.features import Colours, mix, wl_colours
@@ -89,4 +89,4 @@ def pyramid(owner: Any, points: FloatArray, colours: Colours, levels: int) -> Hi
         keys = mix(mix(colours)[:, None] ^ place)  # (nodes, dimension)
         weight = 2.0 ** -(levels if level == 0 else levels - level + 1)
         parts.append(unary(np.repeat(owner, points.shape[1]), keys.ravel(), n_graphs, weight))
-    return joined(parts)
+    return join_columns(parts)

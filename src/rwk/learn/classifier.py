@@ -19,7 +19,7 @@ from rwk.graphs import GraphSet
 from rwk.kernel import RWKernel
 from rwk.learn.grids import SETTINGS, search_grid
 from rwk.learn.one_vs_one import encode_classes
-from rwk.learn.search import SUM, Choice, Grid, Matrices, Task, Turn, search
+from rwk.learn.search import SUM, Choice, Grid, KernelTransform, Matrices, Task, search
 from rwk.learn.svc import IndefiniteSVC
 from rwk.parameters import Parameters
 from rwk.runtime.arrays import FloatArray, IntArray
@@ -38,7 +38,7 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     kernel with every `kappa` (one or several) against clip, which is κ = ∞. Graphs are anything `as_graphs` takes.
 
     Learned: `choice_` (setting, treatment, eta, C, kappa and its inner score), `settings_` (all that were tried),
-    `kernels_` (the fitted `RWKernel` of each setting in use), `svc_` (the machine), `negative_share_` and
+    `kernels_` (the fitted `RWKernel` of each setting in use), `svc_` (the svm), `negative_share_` and
     `eigenvalues_` of the chosen kernel, `classes_`, `n_graphs_`.
 
     >>> from rwk.datasets.synthetic import planted_motif
@@ -86,7 +86,7 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         used = list(named) if choice.setting == SUM else [choice.setting]
         self.settings_, self.choice_, self.n_graphs_ = settings, choice, len(graphs)
         self.kernels_ = {name: kernels[name] for name in used}
-        self._turns = {name: _turn(named[name], choice, grid) for name in used}
+        self._transforms = {name: _transform(named[name], choice, grid) for name in used}
         self.svc_ = IndefiniteSVC(
             C=choice.C,
             treatment=choice.treatment,  # type: ignore[arg-type]
@@ -121,7 +121,7 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _kernel(self, discrepancies: Mapping[str, FloatArray]) -> FloatArray:
         """The mean kernel of the settings in use."""
-        total = sum(self._turns[name](block) for name, block in discrepancies.items())
+        total = sum(self._transforms[name](block) for name, block in discrepancies.items())
         return np.asarray(total) / len(discrepancies)
 
     def _settings(self) -> dict[str, Parameters]:
@@ -161,9 +161,9 @@ def _classes(graphs: GraphSet, y: Any) -> tuple[NDArray[Any], IntArray]:
     return classes, codes
 
 
-def _turn(matrix: FloatArray, choice: Choice, grid: Grid) -> Turn:
+def _transform(matrix: FloatArray, choice: Choice, grid: Grid) -> KernelTransform:
     assert choice.eta is not None
-    return Turn.of(matrix.diagonal(), choice.eta, float(matrix.mean()) if grid.unit == "mean" else 1.0)
+    return KernelTransform.of(matrix.diagonal(), choice.eta, float(matrix.mean()) if grid.unit == "mean" else 1.0)
 
 
 def _numbers(given: Numbers) -> tuple[float, ...]:

@@ -100,10 +100,10 @@ def explain(
             "give those it was fitted on, in their order"
         )
     row = np.asarray(kernel.transform([G]))[0]
-    predicted, rival, machine, sign = _rivals(classifier, row)
-    coefficients = sign * classifier.row_coef_[machine]
+    predicted, rival, svm, sign = _rivals(classifier, row)
+    coefficients = sign * classifier.row_coef_[svm]
     pulls = coefficients * row / classifier.scale_
-    margin = float(pulls.sum() + sign * classifier.intercept_[machine])
+    margin = float(pulls.sum() + sign * classifier.intercept_[svm])
     targets = _fitted_targets(classifier, graphs)
     chosen = _strongest(pulls, n_supports)
     supports = tuple(
@@ -163,17 +163,17 @@ def _paid_by_source(solution: PairSolution, n_nodes: int) -> FloatArray:
 
 
 def _rivals(classifier: IndefiniteSVC, row: FloatArray) -> tuple[int, int, int, float]:
-    """Codes of the predicted class and its nearest rival, their machine, and the sign that favours the first."""
+    """Codes of the predicted class and its nearest rival, their svm, and the sign that favours the first."""
     decisions = row / classifier.scale_ @ classifier.row_coef_.T + classifier.intercept_
     n_classes = len(classifier.classes_)
     predicted = int(np.flatnonzero(classifier.classes_ == classifier.predict(row[None])[0])[0])
-    machines = []
+    svms = []
     for m, ((a, b), decision) in enumerate(zip(pairs_of(n_classes), decisions, strict=True)):
         if predicted in (a, b):
             sign = 1.0 if predicted == b else -1.0
-            machines.append((sign * float(decision), a + b - predicted, m, sign))
-    _, rival, machine, sign = min(machines)
-    return predicted, rival, machine, sign
+            svms.append((sign * float(decision), a + b - predicted, m, sign))
+    _, rival, svm, sign = min(svms)
+    return predicted, rival, svm, sign
 
 
 def _strongest(pulls: FloatArray, n_supports: int) -> list[int]:

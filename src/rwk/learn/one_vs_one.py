@@ -1,6 +1,6 @@
 """One-against-one support vector machines on one treated kernel, for many C at once.
 
-Classes are codes 0..k−1. Machine m separates the m-th pair (a, b), a < b, of `pairs_of`; its decision is positive for
+Classes are codes 0..k−1. SVM m separates the m-th pair (a, b), a < b, of `pairs_of`; its decision is positive for
 b. The spectrum of a kernel does not depend on C, so a kernel is treated once and `fit_path` gives every C.
 """
 
@@ -12,18 +12,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rwk.learn.smo import FIRST_VIOLATION, MAX_UPDATES, machine_path
+from rwk.learn.smo import FIRST_VIOLATION, MAX_UPDATES, svm_path
 from rwk.runtime.arrays import FloatArray, IntArray
 
 
-class Machines(NamedTuple):
-    """Fitted one-against-one machines: decisions are rows @ coefficientsᵀ + intercepts."""
+class PairwiseSVMs(NamedTuple):
+    """Fitted one-against-one svms: decisions are rows @ coefficientsᵀ + intercepts."""
 
-    coefficients: FloatArray  # (n_machines, n_train)
-    intercepts: FloatArray  # (n_machines,)
+    coefficients: FloatArray  # (n_svms, n_train)
+    intercepts: FloatArray  # (n_svms,)
 
     def decide(self, rows: FloatArray) -> FloatArray:
-        """Decisions of every machine on (treated) rows."""
+        """Decisions of every svm on (treated) rows."""
         return rows @ self.coefficients.T + self.intercepts
 
 
@@ -49,7 +49,7 @@ def encode_classes(targets: ArrayLike | None) -> tuple[NDArray[Any], IntArray]:
 
 
 def pairs_of(n_classes: int) -> list[tuple[int, int]]:
-    """Pairs of classes, in the order machines are kept in.
+    """Pairs of classes, in the order svms are kept in.
 
     >>> pairs_of(3)
     [(0, 1), (0, 2), (1, 2)]
@@ -57,8 +57,10 @@ def pairs_of(n_classes: int) -> list[tuple[int, int]]:
     return list(combinations(range(n_classes), 2))
 
 
-def fit_path(kernel: FloatArray, codes: IntArray, Cs: FloatArray, bounds: FloatArray | None = None) -> list[Machines]:
-    """Fit machines for every C of an increasing sequence on one treated kernel; `bounds` are rows' shares of C.
+def fit_path(
+    kernel: FloatArray, codes: IntArray, Cs: FloatArray, bounds: FloatArray | None = None
+) -> list[PairwiseSVMs]:
+    """Fit svms for every C of an increasing sequence on one treated kernel; `bounds` are rows' shares of C.
 
     >>> kernel = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.2], [0.1, 0.2, 1.0]])
     >>> cheap, dear = fit_path(kernel, np.array([0, 0, 1]), np.array([0.1, 10.0]))
@@ -73,9 +75,9 @@ def fit_path(kernel: FloatArray, codes: IntArray, Cs: FloatArray, bounds: FloatA
         members = np.flatnonzero((codes == a) | (codes == b))
         part = kernel if len(members) == len(codes) else kernel[np.ix_(members, members)]
         signs = np.where(codes[members] == b, 1.0, -1.0)
-        path = machine_path(np.ascontiguousarray(part), signs, bounds[members], Cs, FIRST_VIOLATION, MAX_UPDATES)
+        path = svm_path(np.ascontiguousarray(part), signs, bounds[members], Cs, FIRST_VIOLATION, MAX_UPDATES)
         coefficients[:, m, members], intercepts[:, m] = path
-    return [Machines(*machines) for machines in zip(coefficients, intercepts, strict=True)]
+    return [PairwiseSVMs(*svms) for svms in zip(coefficients, intercepts, strict=True)]
 
 
 def vote(decisions: FloatArray, n_classes: int) -> FloatArray:
@@ -101,8 +103,8 @@ def winners(decisions: FloatArray) -> IntArray:
     >>> winners(np.array([[-1.0], [2.0]])).tolist()
     [0, 1]
     """
-    n_machines = decisions.shape[1]
-    if n_machines == 1:
+    n_svms = decisions.shape[1]
+    if n_svms == 1:
         return (decisions[:, 0] > 0).astype(np.int64)
-    n_classes = round((1 + (1 + 8 * n_machines) ** 0.5) / 2)
+    n_classes = round((1 + (1 + 8 * n_svms) ** 0.5) / 2)
     return np.asarray(vote(decisions, n_classes).argmax(axis=1), dtype=np.int64)

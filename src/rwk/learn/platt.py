@@ -14,7 +14,7 @@ SMALLEST = 1e-7
 
 
 def fit_sigmoids(decisions: FloatArray, codes: IntArray) -> FloatArray:
-    """Slope and offset of P(second class | decision) per machine, on Platt's softened targets.
+    """Slope and offset of P(second class | decision) per svm, on Platt's softened targets.
 
     >>> slopes = fit_sigmoids(np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1]))[:, 0]
     >>> bool(slopes[0] > 0)

@@ -9,10 +9,10 @@ With A(v) = K₀ + vvᵀ/4κ the inner minimum is K* = A₊, and what is left is
     −Hessian  U (diag(μ₊ + Θv̂²/4κ) + v̂v̂ᵀ∘Θ/4κ) Uᵀ      A = U diag(μ) Uᵀ, v̂ = Uᵀv
 
 where Θij is 1 for μi, μj ≥ 0, 0 for both negative, μ₊/(μ₊ − μ₋) otherwise. Each step is a quadratic program of the
-form of an ordinary machine, solved by `smo` from where the last one ended, so a handful of eigendecompositions is
-enough. Values are reported without the constant κ‖(K₀)₋‖², so that κ → ∞ tends to the machine on the clipped kernel.
+form of an ordinary svm, solved by `smo` from where the last one ended, so a handful of eigendecompositions is
+enough. Values are reported without the constant κ‖(K₀)₋‖², so that κ → ∞ tends to the svm on the clipped kernel.
 With more than two classes v is zero outside its two classes and K₀ is the whole training kernel: κ = ∞ clips the same
-kernel for every machine.
+kernel for every svm.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from rwk.learn.one_vs_one import Machines, fit_path, pairs_of
+from rwk.learn.one_vs_one import PairwiseSVMs, fit_path, pairs_of
 from rwk.learn.smo import Program, duality_gap, intercept, solve
 from rwk.learn.treatment import KernelSpectrum, TreatedKernel, rounding, treat
 from rwk.learn.treatment import spectrum as decompose
@@ -37,7 +37,7 @@ MAX_HALVINGS = 30
 
 
 class Proxy(NamedTuple):
-    """K₀, its negative spectrum and κ: what all machines of one fit share."""
+    """K₀, its negative spectrum and κ: what all svms of one fit share."""
 
     kernel: FloatArray  # (n, n)
     spectrum: KernelSpectrum
@@ -45,7 +45,7 @@ class Proxy(NamedTuple):
 
 
 class ProxyPoint(NamedTuple):
-    """Everything known of the objective at one v (over the members of one machine)."""
+    """Everything known of the objective at one v (over the members of one svm)."""
 
     v: FloatArray  # (m,)
     value: float
@@ -54,8 +54,8 @@ class ProxyPoint(NamedTuple):
     vectors: FloatArray  # (n, n)
 
 
-class ProxyMachine(NamedTuple):
-    """One solved machine."""
+class ProxySVM(NamedTuple):
+    """One solved svm."""
 
     v: FloatArray  # (m,)
     coefficients: FloatArray  # (n,) Pv: decisions on untreated rows k are k·Pv + intercept
@@ -65,20 +65,20 @@ class ProxyMachine(NamedTuple):
     n_steps: int
 
 
-def fit_proxy(kernel: FloatArray, codes: IntArray, Cs: FloatArray, kappa: float) -> Iterator[Machines]:
-    """One-against-one machines on proxy kernels for every C; their coefficients are for untreated rows.
+def fit_proxy(kernel: FloatArray, codes: IntArray, Cs: FloatArray, kappa: float) -> Iterator[PairwiseSVMs]:
+    """One-against-one svms on proxy kernels for every C; their coefficients are for untreated rows.
 
     >>> kernel = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.2], [0.1, 0.2, 1.0]])
-    >>> machines = next(fit_proxy(kernel, np.array([0, 0, 1]), np.array([1.0]), kappa=10.0))
-    >>> (machines.decide(kernel)[:, 0] > 0).tolist()
+    >>> svms = next(fit_proxy(kernel, np.array([0, 0, 1]), np.array([1.0]), kappa=10.0))
+    >>> (svms.decide(kernel)[:, 0] > 0).tolist()
     [False, False, True]
     """
     proxy = Proxy(kernel, decompose(kernel), kappa)
     treated = treat(kernel, "clip", proxy.spectrum)
     for C, start in zip(Cs, fit_path(treated.kernel, codes, Cs), strict=True):
         bounds = np.full(len(codes), C)
-        solved = [machine for _, machine in solve_class_pairs(proxy, treated, codes, bounds, start.coefficients)]
-        yield Machines(np.array([m.coefficients for m in solved]), np.array([m.intercept for m in solved]))
+        solved = [svm for _, svm in solve_class_pairs(proxy, treated, codes, bounds, start.coefficients)]
+        yield PairwiseSVMs(np.array([m.coefficients for m in solved]), np.array([m.intercept for m in solved]))
 
 
 def solve_class_pairs(
@@ -90,13 +90,13 @@ def solve_class_pairs(
     *,
     tol: float = GAP,
     max_steps: int = MAX_STEPS,
-) -> Iterator[tuple[IntArray, ProxyMachine]]:
-    """Solve every one-against-one machine from a feasible start; gives the members and the machine of each pair."""
+) -> Iterator[tuple[IntArray, ProxySVM]]:
+    """Solve every one-against-one svm from a feasible start; gives the members and the svm of each pair."""
     for (a, b), start in zip(pairs_of(int(codes.max()) + 1), starts, strict=True):
         members = np.flatnonzero((codes == a) | (codes == b))
         signs = np.where(codes[members] == b, 1.0, -1.0)
         part = np.ascontiguousarray(treated.kernel[np.ix_(members, members)])
-        program = Program.machine(part, signs, bounds[members])
+        program = Program.svm(part, signs, bounds[members])
         if isinf(proxy.kappa):
             yield members, solve_clipped(program, treated, members, start[members], tol=tol)
         else:
@@ -105,14 +105,14 @@ def solve_class_pairs(
 
 def solve_clipped(
     program: Program, treated: TreatedKernel, members: IntArray, start: FloatArray, *, tol: float = GAP
-) -> ProxyMachine:
-    """The machine on a treated kernel, to a relative duality gap of `tol`."""
+) -> ProxySVM:
+    """The svm on a treated kernel, to a relative duality gap of `tol`."""
     wanted = tol * max(1.0, abs(_svm_value(program, start)))
     v, residual, gap = solve(program, start, gap=wanted)
     value = _svm_value(program, v)
     coefficients = treated.map_coefficients(_spread(v, members, len(treated.kernel))[None])[0]
     threshold = float(intercept(program.lower, program.upper, v, residual))
-    return ProxyMachine(v, coefficients, threshold, value, gap / max(1.0, abs(value)), 0)
+    return ProxySVM(v, coefficients, threshold, value, gap / max(1.0, abs(value)), 0)
 
 
 def solve_proxy(
@@ -123,8 +123,8 @@ def solve_proxy(
     *,
     tol: float = GAP,
     max_steps: int = MAX_STEPS,
-) -> ProxyMachine:
-    """Newton's method on the members of one machine; `program` is the machine on the clipped kernel, `start` its v."""
+) -> ProxySVM:
+    """Newton's method on the members of one svm; `program` is the svm on the clipped kernel, `start` its v."""
     point = _evaluate(proxy, members, program.linear, _shrunk(proxy, program, start))
     for n_steps in range(max_steps + 1):
         gap = duality_gap(program, point.v, point.gradient)
@@ -143,7 +143,7 @@ def solve_proxy(
         removed = point.vectors[:, point.values < -rounding(point.values)]
         coefficients = coefficients - removed @ (removed.T @ coefficients)
     threshold = float(intercept(program.lower, program.upper, point.v, point.gradient))
-    return ProxyMachine(point.v, coefficients, threshold, point.value, gap / max(1.0, abs(point.value)), n_steps)
+    return ProxySVM(point.v, coefficients, threshold, point.value, gap / max(1.0, abs(point.value)), n_steps)
 
 
 def _evaluate(proxy: Proxy, members: IntArray, signs: FloatArray, v: FloatArray) -> ProxyPoint:
@@ -214,7 +214,7 @@ def _svm_value(program: Program, v: FloatArray) -> float:
 
 
 def _spread(v: FloatArray, members: IntArray, n: int) -> FloatArray:
-    """`v` of one machine's members as a vector over all training rows."""
+    """`v` of one svm's members as a vector over all training rows."""
     full = np.zeros(n)
     full[members] = v
     return full

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from rwk.learn.one_vs_one import Machines, fit_path, winners
+from rwk.learn.one_vs_one import PairwiseSVMs, fit_path, winners
 from rwk.learn.proxy import fit_proxy
 from rwk.learn.treatment import TREATMENTS, diagonal_scale, treat
 from rwk.runtime.arrays import FloatArray, IntArray
@@ -151,10 +151,10 @@ class Matrices:
         if eta is None:
             return block / diagonal_scale(diagonal)
         mean = float(np.mean(matrix[np.ix_(train, train)])) if self.grid.unit == "mean" else 1.0
-        return Turn.of(diagonal, eta, mean)(block)
+        return KernelTransform.of(diagonal, eta, mean)(block)
 
 
-class Turn(NamedTuple):
+class KernelTransform(NamedTuple):
     """How discrepancies become kernel values: exp(−rate D) over its mean diagonal, neither of which may underflow."""
 
     rate: float
@@ -162,10 +162,10 @@ class Turn(NamedTuple):
     scale: float
 
     @classmethod
-    def of(cls, diagonal: FloatArray, eta: float, unit: float = 1.0) -> Turn:
+    def of(cls, diagonal: FloatArray, eta: float, unit: float = 1.0) -> KernelTransform:
         """As learned on training graphs: their discrepancies to themselves, and what η is measured in.
 
-        >>> Turn.of(np.zeros(2), 2.0)(np.array([[0.0, 0.5]])).round(3).tolist()
+        >>> KernelTransform.of(np.zeros(2), 2.0)(np.array([[0.0, 0.5]])).round(3).tolist()
         [[1.0, 0.368]]
         """
         rate = eta / (unit if unit > 0 else 1.0)
@@ -194,14 +194,14 @@ def search(matrices: Matrices, task: Task) -> Choice:
                     block = treat(kernel, treatment).kernel if treated else kernel
                     counts = score_path(block, codes, splits, grid.C)
                 right[s, t, e] = counts
-    choice = choose(matrices, right, sum(len(validation) for _, validation in splits))
+    choice = best_choice(matrices, right, sum(len(validation) for _, validation in splits))
     if choice.treatment == "clip" and len(grid.kappas) > 1:
         kernel = matrices.kernel(choice.setting, choice.eta, task.train, task.train)
         return refine_kappa(kernel, codes, splits, grid, choice)
     return choice
 
 
-def choose(matrices: Matrices, right: FloatArray, n_validated: int) -> Choice:
+def best_choice(matrices: Matrices, right: FloatArray, n_validated: int) -> Choice:
     """The candidate with the best count of validation graphs got right, (settings, treatments, η, C)."""
     grid = matrices.grid
     s, t, e, c = best_of(right)
@@ -224,8 +224,8 @@ def refine_kappa(
         right = np.zeros(len(grid.C))
         for train, validation in splits:
             part, rows = kernel[np.ix_(train, train)], kernel[np.ix_(validation, train)]
-            for c, machines in enumerate(fit_proxy(part, codes[train], np.asarray(grid.C), kappa)):
-                right[c] += count_right(machines, rows, codes[validation])
+            for c, svms in enumerate(fit_proxy(part, codes[train], np.asarray(grid.C), kappa)):
+                right[c] += count_right(svms, rows, codes[validation])
         c = int(right.argmax())
         if right[c] / n_validated > choice.score:
             score = float(right[c] / n_validated)
@@ -253,13 +253,13 @@ def score_path(
     for train, validation in splits:
         rows = kernel[np.ix_(validation, train)]
         path = fit_path(kernel[np.ix_(train, train)], codes[train], np.asarray(Cs))
-        right += [count_right(machines, rows, codes[validation]) for machines in path]
+        right += [count_right(svms, rows, codes[validation]) for svms in path]
     return right
 
 
-def count_right(machines: Machines, rows: FloatArray, codes: IntArray) -> int:
-    """How many rows' classes the machines get right."""
-    return int((winners(machines.decide(rows)) == codes).sum())
+def count_right(svms: PairwiseSVMs, rows: FloatArray, codes: IntArray) -> int:
+    """How many rows' classes the svms get right."""
+    return int((winners(svms.decide(rows)) == codes).sum())
 
 
 def best_of(right: FloatArray) -> tuple[int, int, int, int]:
@@ -286,9 +286,9 @@ def fit_choice(matrices: Matrices, task: Task, choice: Choice) -> IntArray:
     kernel = matrices.kernel(choice.setting, choice.eta, task.train, task.train)
     rows = matrices.kernel(choice.setting, choice.eta, task.train, task.test)
     if choice.treatment == "proxy":
-        machines = next(fit_proxy(kernel, codes, np.array([choice.C]), choice.kappa))
+        svms = next(fit_proxy(kernel, codes, np.array([choice.C]), choice.kappa))
     else:
         treated = treat(kernel, choice.treatment)
-        machines = fit_path(treated.kernel, codes, np.array([choice.C]))[0]
+        svms = fit_path(treated.kernel, codes, np.array([choice.C]))[0]
         rows = treated.map_rows(rows)
-    return winners(machines.decide(rows))
+    return winners(svms.decide(rows))

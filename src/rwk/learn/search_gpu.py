@@ -1,6 +1,6 @@
-"""Outer folds by the dozen on the device: the search and the final fit of `search`, with all their machines at once.
+"""Outer folds by the dozen on the device: the search and the final fit of `search`, with all their svms at once.
 
-Matrices live on the device once. A batch of folds makes its kernels there, every candidate's machines run side by
+Matrices live on the device once. A batch of folds makes its kernels there, every candidate's svms run side by
 side, and only decisions come back; what is chosen, and how, is decided by the same functions as on the processor.
 """
 
@@ -19,15 +19,15 @@ from rwk.learn.search import (
     MAX_EXPONENT,
     SUM,
     Choice,
+    KernelTransform,
     Matrices,
     Task,
-    Turn,
-    choose,
+    best_choice,
     fit_choice,
     inner_splits,
     refine_kappa,
 )
-from rwk.learn.smo_gpu import Paths, machine_paths
+from rwk.learn.smo_gpu import Paths, svm_paths
 from rwk.learn.treatment import diagonal_scale
 from rwk.learn.treatment_gpu import treat_many
 from rwk.runtime.arrays import FloatArray, IntArray
@@ -59,8 +59,8 @@ class DeviceRun:
             by_size.setdefault(len(task.train), []).append(task)
         for n, group in by_size.items():
             pairs = len(pairs_of(int(group[0].codes.max()) + 1))
-            machines = n_kernels * pairs * grid.n_inner * grid.inner_repeats
-            bytes_of_one = 4 * n * n * n_kernels + 16 * n * machines * len(grid.C)
+            svms = n_kernels * pairs * grid.n_inner * grid.inner_repeats
+            bytes_of_one = 4 * n * n * n_kernels + 16 * n * svms * len(grid.C)
             room = chunk_bytes(self.device) - ALIVE * self.treated_bytes
             count = max(1, room // bytes_of_one)
             yield from (group[first : first + count] for first in range(0, len(group), count))
@@ -97,7 +97,7 @@ class DeviceRun:
             right[:, t] = self._scores(kernels, tasks, splits).reshape(len(tasks), *shape[1:])
         choices = []
         for task, counts, inner in zip(tasks, right, splits, strict=True):
-            choice = choose(self.matrices, np.moveaxis(counts, 2, 0), sum(len(held) for _, held in inner))
+            choice = best_choice(self.matrices, np.moveaxis(counts, 2, 0), sum(len(held) for _, held in inner))
             if choice.treatment == "clip" and len(grid.kappas) > 1:
                 kernel = self.matrices.kernel(choice.setting, choice.eta, task.train, task.train)
                 choice = refine_kappa(kernel, task.codes[task.train], inner, grid, choice)
@@ -150,7 +150,7 @@ class DeviceRun:
     def _paths(self, kernels: Any, which: Any, signs: Any, Cs: Sequence[float]) -> Paths:
         announce_compiling("of support vector machines", self.device)
         there = (torch.as_tensor(array, device=self.device) for array in (which, signs, np.asarray(Cs, np.float64)))
-        return machine_paths(kernels, *there)
+        return svm_paths(kernels, *there)
 
     def _training_kernels(self, task: Task, treatment: str) -> Any:
         """Every η's and setting's treated kernel on the training graphs, (η settings, n, n), in single precision."""
@@ -182,13 +182,13 @@ class DeviceRun:
                 total += block / diagonal_scale(diagonal)
                 continue
             unit = float(matrix[train][:, train].double().mean()) if self.matrices.grid.unit == "mean" else 1.0
-            turn = Turn.of(diagonal, eta, unit)
-            total += torch.exp((turn.rate * (turn.origin - block)).clamp_(max=MAX_EXPONENT)) / turn.scale
+            transform = KernelTransform.of(diagonal, eta, unit)
+            total += torch.exp((transform.rate * (transform.origin - block)).clamp_(max=MAX_EXPONENT)) / transform.scale
         return total / len(names)
 
 
 def _signs(codes: IntArray, own: IntArray) -> FloatArray:
-    """Signs of the one-against-one machines that learn on the rows `own`, (machines, rows); 0 for rows not theirs."""
+    """Signs of the one-against-one svms that learn on the rows `own`, (svms, rows); 0 for rows not theirs."""
     member = np.zeros(len(codes), bool)
     member[own] = True
     pairs = pairs_of(int(codes.max()) + 1)

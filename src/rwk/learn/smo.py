@@ -3,7 +3,7 @@
     min ½ vᵀKv − qᵀv   with   Σ v = 0,  lower ≤ v ≤ upper
 
 v = y∘α carries the sign of its class, so the equality constraint of the dual is a plain sum, q = y gives the usual
-machine, and any other q and K give the Newton steps of `proxy`. Working pairs are chosen by second-order
+svm, and any other q and K give the Newton steps of `proxy`. Working pairs are chosen by second-order
 information (Fan, Chen and Lin 2005). Warm starts are exact: a solution without a bounded variable stays the solution
 for every larger C.
 """
@@ -35,13 +35,13 @@ class Program(NamedTuple):
     upper: FloatArray  # (n,)
 
     @classmethod
-    def machine(cls, kernel: FloatArray, signs: FloatArray, bounds: FloatArray) -> Program:
+    def svm(cls, kernel: FloatArray, signs: FloatArray, bounds: FloatArray) -> Program:
         """A support vector machine: signs ±1, and the bound C of each row."""
         return cls(kernel, signs, np.where(signs > 0, 0.0, -bounds), np.where(signs > 0, bounds, 0.0))
 
 
 @compiled
-def largest(values: FloatArray) -> float:
+def find_max(values: FloatArray) -> float:
     """The maximum, by eight that do not wait for each other."""
     n = len(values)
     whole = n - n % 8
@@ -61,7 +61,7 @@ def largest(values: FloatArray) -> float:
 
 
 @compiled
-def first_at(values: FloatArray, value: float) -> int:
+def first_index(values: FloatArray, value: float) -> int:
     """Where a value that is there is met first."""
     t = 0
     while values[t] != value:
@@ -94,19 +94,19 @@ def descend(
             growth[t] = residual[t] - no_growth[t]
             fall[t] = -residual[t] - no_fall[t]
         # 1. the row that most wants to grow
-        top = largest(growth)
-        if top == -np.inf or top + largest(fall) <= violation:
+        top = find_max(growth)
+        if top == -np.inf or top + find_max(fall) <= violation:
             return update
-        i = first_at(growth, top)
+        i = first_index(growth, top)
         # 2. its partner: the largest decrease of the objective
         row_i, at_i = kernel[i], diagonal[i]
         for t in range(n):
             slope = max(top + fall[t], 0.0)
             gain[t] = slope * slope / max(at_i + diagonal[t] - 2 * row_i[t], MIN_CURVATURE)
-        best = largest(gain)
+        best = find_max(gain)
         if not best > 0.0:
             return update
-        j = first_at(gain, best)
+        j = first_index(gain, best)
         # 3. the step along (+1, −1), cut at the box; a bound that is reached is reached exactly
         curvature = max(at_i + diagonal[j] - 2 * row_i[j], MIN_CURVATURE)
         room_i, room_j = upper[i] - v[i], v[j] - lower[j]
@@ -143,10 +143,10 @@ def intercept(lower: FloatArray, upper: FloatArray, v: FloatArray, residual: Flo
 
 
 @compiled
-def machine_path(
+def svm_path(
     kernel: FloatArray, signs: FloatArray, bounds: FloatArray, Cs: FloatArray, violation: float, max_updates: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Machines for an increasing sequence of C on one kernel, each started from the one before.
+    """PairwiseSVMs for an increasing sequence of C on one kernel, each started from the one before.
 
     `bounds` are the rows' shares of C (class weights). Returns v, one row per C, and the intercepts.
     """
@@ -182,7 +182,7 @@ def machine_path(
 
 
 def duality_gap(program: Program, v: FloatArray, residual: FloatArray) -> float:
-    """How far `v` can be from the best value at most: the primal value of the machine v defines, less its dual value.
+    """How far `v` can be from the best value at most: the primal value of the svm v defines, less its dual value.
 
     It is the maximum of residualᵀ(s − v) over feasible s, which by duality is one sorted pass over intercepts.
     """
@@ -198,7 +198,7 @@ def duality_gap(program: Program, v: FloatArray, residual: FloatArray) -> float:
 def solve(program: Program, v: FloatArray, *, gap: float) -> tuple[FloatArray, FloatArray, float]:
     """Solve from the feasible start `v` until the duality gap is at most `gap`; returns v, q − Kv and the gap.
 
-    >>> program = Program.machine(np.eye(2), np.array([1.0, -1.0]), np.array([9.0, 9.0]))
+    >>> program = Program.svm(np.eye(2), np.array([1.0, -1.0]), np.array([9.0, 9.0]))
     >>> solve(program, np.zeros(2), gap=1e-6)[0].tolist()
     [1.0, -1.0]
     """

@@ -1,7 +1,7 @@
-"""Many support vector machines at once, on the device: the steps of `smo.machine_path`, one machine a program (Triton).
+"""Many support vector machines at once, on the device: the steps of `smo.svm_path`, one svm a program (Triton).
 
-A machine's whole state stays on chip: v and the residual q − Kv over all rows of its kernel, in double precision. An
-update reads two rows of the kernel and nothing else. Rows that are not the machine's own (other classes, validation
+A svm's whole state stays on chip: v and the residual q − Kv over all rows of its kernel, in double precision. An
+update reads two rows of the kernel and nothing else. Rows that are not the svm's own (other classes, validation
 rows) have q = 0 and can't move; their residual, −Kv, is carried along, so that the decisions on them cost no product.
 """
 
@@ -35,17 +35,17 @@ LAUNCH: Final[dict[int, dict[str, int]]] = {
 
 
 class Paths(NamedTuple):
-    """Solved machines, on the device."""
+    """Solved svms, on the device."""
 
-    solutions: Any  # (machines, C, n) v
-    intercepts: Any  # (machines, C) b
-    decisions: Any  # (machines, C, n) Kv + b, on every row of the kernel
+    solutions: Any  # (svms, C, n) v
+    intercepts: Any  # (svms, C) b
+    decisions: Any  # (svms, C, n) Kv + b, on every row of the kernel
 
 
-def machine_paths(kernels: Any, which: Any, signs: Any, Cs: Any, *, violation: float = FIRST_VIOLATION) -> Paths:
-    """Machines for an increasing sequence of C, each started from the one before.
+def svm_paths(kernels: Any, which: Any, signs: Any, Cs: Any, *, violation: float = FIRST_VIOLATION) -> Paths:
+    """PairwiseSVMs for an increasing sequence of C, each started from the one before.
 
-    `kernels` are (k, n, n), symmetric; machine m lives on kernels[which[m]] and has signs[m] of ±1 on its own rows, 0
+    `kernels` are (k, n, n), symmetric; svm m lives on kernels[which[m]] and has signs[m] of ±1 on its own rows, 0
     elsewhere. Everything is on one device; `Cs` are in double precision.
     """
     n, count = kernels.shape[1], len(which)
@@ -55,7 +55,7 @@ def machine_paths(kernels: Any, which: Any, signs: Any, Cs: Any, *, violation: f
     intercepts = torch.zeros(shape[:2], dtype=torch.float64, device=kernels.device)
     diagonals = kernels.diagonal(dim1=1, dim2=2).contiguous()
     width = max(triton.next_power_of_2(n), LEAST_WIDTH)
-    _machine_path_kernel[(count,)](
+    _svm_path_kernel[(count,)](
         kernels, diagonals, which, signs, Cs, solutions, intercepts, decisions, len(Cs), n, violation, MAX_UPDATES,
         WIDTH=width, **LAUNCH[max(least for least in LAUNCH if least <= width)],
     )  # fmt: skip
@@ -97,17 +97,17 @@ def _violators(residual, v, lower, upper, at):
 
 
 @triton.jit(do_not_specialize=["n_C", "n"])
-def _machine_path_kernel(
+def _svm_path_kernel(
     kernels, diagonals, which, signs_of, Cs, solutions, intercepts, decisions, n_C, n, violation, max_updates,
     WIDTH: tl.constexpr,
 ):  # fmt: skip
-    machine = tl.program_id(0).to(tl.int64)
-    mine = tl.load(which + machine).to(tl.int64)
+    svm = tl.program_id(0).to(tl.int64)
+    mine = tl.load(which + svm).to(tl.int64)
     kernel = kernels + mine * n * n
     at = tl.arange(0, WIDTH)
     inside = at < n
     diagonal = tl.load(diagonals + mine * n + at, mask=inside, other=0.0).to(tl.float64)
-    signs = tl.load(signs_of + machine * n + at, mask=inside, other=0).to(tl.float64)
+    signs = tl.load(signs_of + svm * n + at, mask=inside, other=0).to(tl.float64)
     v = tl.zeros((WIDTH,), tl.float64)
     residual = signs
     last_C = tl.load(Cs)
@@ -153,9 +153,9 @@ def _machine_path_kernel(
         count = tl.sum(free.to(tl.float64))
         middle = tl.where(top == -float("inf"), bottom, tl.where(bottom == float("inf"), top, 0.5 * (top + bottom)))
         b = tl.where(count > 0.0, tl.sum(tl.where(free, residual, 0.0)) / tl.maximum(count, 1.0), middle)
-        out = (machine * n_C + c) * n + at
+        out = (svm * n_C + c) * n + at
         tl.store(solutions + out, v, mask=inside)
-        tl.store(intercepts + machine * n_C + c, b)
+        tl.store(intercepts + svm * n_C + c, b)
         tl.store(decisions + out, signs - residual + b, mask=inside)
         last_C = C
         c += 1

@@ -2,8 +2,8 @@
 
 spectrum   what is done to the kernel's negative part, and to rows of new graphs
 proxy      the treatment that learns kernel and support vectors together
-machines   one against one, many C on one kernel
-smo        the quadratic program of a single machine
+svms   one against one, many C on one kernel
+smo        the quadratic program of a single svm
 platt      probabilities from decisions
 """
 
@@ -25,7 +25,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from rwk.learn.one_vs_one import Machines, encode_classes, fit_path, vote, winners
+from rwk.learn.one_vs_one import PairwiseSVMs, encode_classes, fit_path, vote, winners
 from rwk.learn.platt import couple, fit_sigmoids, sigmoids
 from rwk.learn.proxy import Proxy, solve_class_pairs
 from rwk.learn.treatment import TREATMENTS, Treatment, diagonal_scale, spectrum, treat
@@ -42,10 +42,10 @@ class IndefiniteSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     sizes, "shift" lifts all, "none" leaves them, and "proxy" learns a positive kernel together with the support
     vectors, kept near the given one with weight `kappa` (Luss and d'Aspremont 2008; κ = ∞ is clip). New rows are
     treated like training rows. More than two classes: one against one, all on one treated kernel. `tol` is the
-    relative duality gap to reach, `max_iter` the most Newton steps of a proxy machine.
+    relative duality gap to reach, `max_iter` the most Newton steps of a proxy svm.
 
     Learned: `negative_share_` and `eigenvalues_` (of the scaled, untreated kernel), `duality_gap_` (relative, the
-    largest of all machines), `dual_value_`, `dual_coef_` (y∘α), `row_coef_` (the same, mapped to act on untreated
+    largest of all svms), `dual_value_`, `dual_coef_` (y∘α), `row_coef_` (the same, mapped to act on untreated
     rows), `intercept_`, `support_`, `scale_`, `n_iter_` (quadratic programs solved), `classes_`.
 
     >>> D = np.abs(np.subtract.outer([0.0, 1.0, 5.0, 6.0], [0.0, 1.0, 5.0, 6.0]))
@@ -103,15 +103,15 @@ class IndefiniteSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         solved = solve_class_pairs(
             proxy, treated, codes, bounds, start.coefficients, tol=self.tol, max_steps=self.max_iter
         )
-        for members, machine in solved:
+        for members, svm in solved:
             full = np.zeros(len(codes))
-            full[members] = machine.v
+            full[members] = svm.v
             dual.append(full)
-            rows.append(machine.coefficients)
-            intercepts.append(machine.intercept)
-            values.append(machine.value)
-            gaps.append(machine.gap)
-            steps.append(machine.n_steps)
+            rows.append(svm.coefficients)
+            intercepts.append(svm.intercept)
+            values.append(svm.value)
+            gaps.append(svm.gap)
+            steps.append(svm.n_steps)
         self.dual_coef_, self.row_coef_ = np.array(dual), np.array(rows)
         self.intercept_, self.dual_value_ = np.array(intercepts), np.array(values)
         self.support_ = np.flatnonzero((self.dual_coef_ != 0).any(axis=0))
@@ -126,7 +126,7 @@ class IndefiniteSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """Decisions on kernel rows of new graphs: (n,) for two classes, else per class ("ovr") or machine ("ovo")."""
+        """Decisions on kernel rows of new graphs: (n,) for two classes, else per class ("ovr") or svm ("ovo")."""
         decisions = self._decide(X)
         if len(self.classes_) == 2:
             return decisions[:, 0]
@@ -149,7 +149,7 @@ class IndefiniteSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _decide(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self)
         rows = self._validated(X, reset=False)
-        return Machines(self.row_coef_, self.intercept_).decide(rows / self.scale_)
+        return PairwiseSVMs(self.row_coef_, self.intercept_).decide(rows / self.scale_)
 
     def _fit_probabilities(self, kernel: FloatArray, targets: NDArray[Any], codes: IntArray) -> None:
         """Sigmoids on decisions that held-out graphs got from inner folds."""

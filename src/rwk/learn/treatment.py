@@ -37,7 +37,7 @@ class KernelSpectrum(NamedTuple):
 
 
 class TreatedKernel(NamedTuple):
-    """A training kernel a machine can be trained on, and the map for new rows."""
+    """A training kernel a svm can be trained on, and the map for new rows."""
 
     kernel: FloatArray  # (n, n)
     removed: FloatArray  # (n, k) eigenvectors that the map acts on

@@ -19,7 +19,7 @@ SETTLED: Final = 1e-9
 
 
 class TreatedKernels(NamedTuple):
-    """Training kernels that machines can be trained on, and their maps for new rows (None where nothing was done)."""
+    """Training kernels that svms can be trained on, and their maps for new rows (None where nothing was done)."""
 
     kernels: Any  # (k, n, n)
     maps: Any | None  # (k, n, n)
