@@ -24,7 +24,8 @@ from rwk.experiment import Grid, load_folds, make_folds, markdown_table, nested_
 from rwk.experiment.folds import fingerprint_of
 from rwk.experiment.records import append_record, protocol_difference, repair_records
 from rwk.experiment.tables import experiments
-from rwk.learn.search import SUM, Matrices, best_of
+from rwk.learn.inner_folds import best_of
+from rwk.learn.search import SUM, Matrices
 
 SMALL = Grid(eta=(0.2, 1.0), C=(0.1, 1.0, 10.0), n_inner=3)
 

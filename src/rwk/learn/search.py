@@ -1,26 +1,27 @@
-"""Choosing settings inside one training fold.
+"""Choosing setting, treatment, η, C and κ inside one training fold.
 
-Everything here sees the training fold alone: its block of every matrix and its labels. One kernel per (setting, η) is
-treated once; inner folds are blocks of it; all C come from one warm path. Nothing is ever solved again for another η,
-C or κ.
+Everything here sees the training fold only: its block of every matrix, and its labels. Each kernel (one per setting
+and η) is treated once, inner folds are blocks of it, and all C come from one sequence of warm starts. No discrepancy is
+computed again for another η, C or κ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import inf, isfinite
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
 
-from rwk.learn.one_vs_one import PairwiseSVMs, fit_path, winners
+from rwk.learn.inner_folds import Splits, best_of, count_right, inner_splits, n_validated
+from rwk.learn.one_vs_one import fit_path, winners
 from rwk.learn.proxy import fit_proxy
 from rwk.learn.treatment import TREATMENTS, diagonal_scale, treat
 from rwk.runtime.arrays import FloatArray, IntArray
 
-# training folds larger than this are searched untreated, and only the chosen kernel is treated (`inner="auto"`)
+# with `inner="auto"`, larger training folds are searched on untreated kernels, and only the chosen kernel is treated
 LARGE_FOLD = 1500
 SUM = "sum of all"
 MAX_EXPONENT = 300.0
@@ -30,11 +31,25 @@ MAX_EXPONENT = 300.0
 class Grid:
     """What is searched inside every training fold, and how.
 
-    `combine="sum"` adds one more setting, the mean of all settings' kernels. `kappas` other than infinity are tried
-    after the rest is chosen, with every C, by the same inner folds (they replace clip by the proxy kernel). `unit`
-    says what η multiplies: the discrepancy as it is ("none"), or over its mean on the training fold ("mean").
-    `inner` says whether inner folds are blocks of the treated ("treated") or the untreated ("raw") training kernel,
-    which can't tell treatments apart; "auto" is raw for training folds so large that treating each kernel takes long.
+    Parameters
+    ----------
+    eta, C : sequence of float
+        Values to try for η in exp(−η D), and for the C of the SVM.
+    treatments : sequence of str
+        Treatments of negative eigenvalues to try; see `IndefiniteSVC`.
+    kappas : sequence of float
+        Finite values are tried after the rest is chosen, with every C and on the same inner folds; they replace
+        "clip" by the proxy kernel.
+    combine : {"none", "sum"}
+        "sum" adds one more setting: the mean of the kernels of all settings.
+    unit : {"none", "mean"}
+        η multiplies the discrepancy itself ("none"), or the discrepancy divided by its mean on the training fold.
+    n_inner, inner_repeats : int
+        Number of inner folds, and how often they are drawn.
+    inner : {"auto", "treated", "raw"}
+        Whether inner folds are blocks of the treated or of the untreated ("raw") training kernel. Untreated kernels
+        can't tell treatments apart; "auto" uses them only for training folds of more than 1500 graphs, for which
+        treating every kernel would take long.
 
     >>> Grid(eta=(0.5, 1.0), C=(1.0, 10.0)).n_candidates(3)
     12
@@ -51,12 +66,20 @@ class Grid:
     inner: Literal["auto", "treated", "raw"] = "auto"
 
     def n_candidates(self, n_settings: int) -> int:
-        """How many combinations are compared for so many settings, finite κ left out."""
+        """Number of combinations that are compared for `n_settings` settings, without finite κ."""
         settings = n_settings + (self.combine == "sum" and n_settings > 1)
         return settings * len(self.treatments) * len(self.eta) * len(self.C)
 
+    def inner_splits(self, codes: IntArray, seed: int) -> Splits:
+        """Training and validation rows of the inner folds of a training fold with these classes."""
+        return inner_splits(codes, n_inner=self.n_inner, repeats=self.inner_repeats, seed=seed)
+
+    def searches_treated(self, n_train: int) -> bool:
+        """Whether inner folds of a training fold of `n_train` graphs are blocks of treated kernels."""
+        return self.inner == "treated" or (self.inner == "auto" and n_train <= LARGE_FOLD)
+
     def checked(self) -> Grid:
-        """The grid in increasing order, or one sentence on what can't be searched."""
+        """The grid, in increasing order; raises ValueError if it can't be searched."""
         for name in ("eta", "C", "kappas"):
             values = [float(value) for value in getattr(self, name)]
             if not values or not all(value > 0 and (isfinite(value) or name == "kappas") for value in values):
@@ -93,7 +116,7 @@ class Task(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """What the inner folds chose, and the share of inner validation graphs it got right."""
+    """What the inner folds chose, and its accuracy on their validation graphs."""
 
     setting: str
     treatment: str
@@ -114,7 +137,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matrices:
-    """Named square matrices over all graphs: discrepancies (turned into kernels by η) or kernels."""
+    """Named square matrices over all graphs: discrepancies (made kernels by η) or kernels."""
 
     named: Mapping[str, FloatArray]
     kind: Literal["discrepancy", "kernel"]
@@ -130,7 +153,7 @@ class Matrices:
         return (None,) if self.kind == "kernel" else self.grid.eta
 
     def kernel(self, setting: str, eta: float | None, train: IntArray, rows: IntArray) -> FloatArray:
-        """Kernel rows × train, scaled to mean diagonal 1 on `train`; nothing but these blocks is looked at."""
+        """Kernel rows × train, scaled to mean diagonal 1 on `train`; only these blocks are read."""
         names = list(self.named) if setting == SUM else [setting]
         total = np.zeros((len(rows), len(train)))
         for name in names:
@@ -138,7 +161,7 @@ class Matrices:
         return total / len(names)
 
     def training_kernels(self, eta: float | None, train: IntArray) -> Iterator[FloatArray]:
-        """`kernel` of every setting on the training graphs, in the order of `settings`, none made twice."""
+        """`kernel` of every setting on the training graphs, in the order of `settings`, each computed once."""
         total = np.zeros((len(train), len(train)))
         for setting in self.settings:
             kernel = total / len(self.named) if setting == SUM else self.kernel(setting, eta, train, train)
@@ -155,7 +178,7 @@ class Matrices:
 
 
 class KernelTransform(NamedTuple):
-    """How discrepancies become kernel values: exp(−rate D) over its mean diagonal, neither of which may underflow."""
+    """From discrepancies to kernel values: exp(−rate D) divided by its mean diagonal, both safe from underflow."""
 
     rate: float
     origin: float
@@ -163,7 +186,7 @@ class KernelTransform(NamedTuple):
 
     @classmethod
     def of(cls, diagonal: FloatArray, eta: float, unit: float = 1.0) -> KernelTransform:
-        """As learned on training graphs: their discrepancies to themselves, and what η is measured in.
+        """Learn the map from the training graphs' discrepancies to themselves; η is divided by `unit`.
 
         >>> KernelTransform.of(np.zeros(2), 2.0)(np.array([[0.0, 0.5]])).round(3).tolist()
         [[1.0, 0.368]]
@@ -179,30 +202,30 @@ class KernelTransform(NamedTuple):
 def search(matrices: Matrices, task: Task) -> Choice:
     """Choose setting, treatment, η, C and κ by cross-validation inside the training fold.
 
-    Among equal scores the one with the best neighbours on the (η, C) grid wins, the middle of a plateau rather than
-    its edge; then the smaller C, the smaller η, the earlier treatment and setting.
+    Of equal scores, the one with the best mean score around it on the (η, C) grid wins, so the middle of a plateau
+    rather than its edge; then the smaller C, the smaller η, the earlier treatment and setting.
     """
     grid = matrices.grid
     codes = task.codes[task.train]
-    splits = inner_splits(codes, grid, task.seed)
-    treated = grid.inner == "treated" or (grid.inner == "auto" and len(codes) <= LARGE_FOLD)
+    splits = grid.inner_splits(codes, task.seed)
+    treated = grid.searches_treated(len(codes))
     right = np.zeros((len(matrices.settings), len(grid.treatments), len(matrices.etas), len(grid.C)))
     for e, eta in enumerate(matrices.etas):
         for s, kernel in enumerate(matrices.training_kernels(eta, task.train)):
             for t, treatment in enumerate(grid.treatments):
                 if t == 0 or treated:
                     block = treat(kernel, treatment).kernel if treated else kernel
-                    counts = score_path(block, codes, splits, grid.C)
+                    counts = count_right(block, codes, splits, partial(fit_path, Cs=np.asarray(grid.C)))
                 right[s, t, e] = counts
-    choice = best_choice(matrices, right, sum(len(validation) for _, validation in splits))
+    choice = best_choice(matrices, right, n_validated(splits))
     if choice.treatment == "clip" and len(grid.kappas) > 1:
         kernel = matrices.kernel(choice.setting, choice.eta, task.train, task.train)
         return refine_kappa(kernel, codes, splits, grid, choice)
     return choice
 
 
-def best_choice(matrices: Matrices, right: FloatArray, n_validated: int) -> Choice:
-    """The candidate with the best count of validation graphs got right, (settings, treatments, η, C)."""
+def best_choice(matrices: Matrices, right: FloatArray, n_graphs: int) -> Choice:
+    """The candidate with the most correct graphs of `n_graphs`; `right` counts them by (setting, treatment, η, C)."""
     grid = matrices.grid
     s, t, e, c = best_of(right)
     return Choice(
@@ -211,77 +234,23 @@ def best_choice(matrices: Matrices, right: FloatArray, n_validated: int) -> Choi
         eta=matrices.etas[e],
         C=grid.C[c],
         kappa=inf,
-        score=float(right[s, t, e, c] / n_validated),
+        score=float(right[s, t, e, c] / n_graphs),
     )
 
 
-def refine_kappa(
-    kernel: FloatArray, codes: IntArray, splits: list[tuple[IntArray, IntArray]], grid: Grid, choice: Choice
-) -> Choice:
-    """Try finite κ for the chosen kernel; the larger κ (nearer to clip) and then the smaller C win ties."""
-    n_validated = sum(len(validation) for _, validation in splits)
+def refine_kappa(kernel: FloatArray, codes: IntArray, splits: Splits, grid: Grid, choice: Choice) -> Choice:
+    """Try finite κ for the chosen kernel; ties go to the larger κ (nearer to clip), then to the smaller C."""
     for kappa in grid.kappas[1:]:
-        right = np.zeros(len(grid.C))
-        for train, validation in splits:
-            part, rows = kernel[np.ix_(train, train)], kernel[np.ix_(validation, train)]
-            for c, svms in enumerate(fit_proxy(part, codes[train], np.asarray(grid.C), kappa)):
-                right[c] += count_right(svms, rows, codes[validation])
+        right = count_right(kernel, codes, splits, partial(fit_proxy, Cs=np.asarray(grid.C), kappa=kappa))
         c = int(right.argmax())
-        if right[c] / n_validated > choice.score:
-            score = float(right[c] / n_validated)
+        score = float(right[c] / n_validated(splits))
+        if score > choice.score:
             choice = choice._replace(treatment="proxy", C=grid.C[c], kappa=kappa, score=score)
     return choice
 
 
-def inner_splits(codes: IntArray, grid: Grid, seed: int) -> list[tuple[IntArray, IntArray]]:
-    """The inner stratified folds of one training fold, the same for every candidate and every method."""
-    n_inner = min(grid.n_inner, int(np.bincount(codes).min()))
-    if n_inner < 2:
-        raise ValueError("a class has a single member in a training fold, too few for inner folds; use fewer folds")
-    splits: list[tuple[IntArray, IntArray]] = []
-    for repeat in range(grid.inner_repeats):
-        folds = StratifiedKFold(n_inner, shuffle=True, random_state=1000 * seed + repeat)
-        splits += list(folds.split(codes, codes))
-    return splits
-
-
-def score_path(
-    kernel: FloatArray, codes: IntArray, splits: list[tuple[IntArray, IntArray]], Cs: Sequence[float]
-) -> FloatArray:
-    """Validation graphs got right, summed over inner folds, for every C."""
-    right = np.zeros(len(Cs))
-    for train, validation in splits:
-        rows = kernel[np.ix_(validation, train)]
-        path = fit_path(kernel[np.ix_(train, train)], codes[train], np.asarray(Cs))
-        right += [count_right(svms, rows, codes[validation]) for svms in path]
-    return right
-
-
-def count_right(svms: PairwiseSVMs, rows: FloatArray, codes: IntArray) -> int:
-    """How many rows' classes the svms get right."""
-    return int((winners(svms.decide(rows)) == codes).sum())
-
-
-def best_of(right: FloatArray) -> tuple[int, int, int, int]:
-    """Where the best count is, ties broken as `search` says.
-
-    >>> plateau = np.array([1.0, 3.0, 3.0, 3.0, 1.0]).reshape(1, 1, 1, 5)
-    >>> best_of(plateau)
-    (0, 0, 0, 2)
-    """
-    tied = np.argwhere(right == right.max())
-
-    def rank(at: IntArray) -> tuple[float, int, int, int, int]:
-        s, t, e, c = (int(i) for i in at)
-        around = right[s, t, max(e - 1, 0) : e + 2, max(c - 1, 0) : c + 2]
-        return -float(around.mean()), c, e, t, s
-
-    s, t, e, c = min(tied, key=rank)
-    return int(s), int(t), int(e), int(c)
-
-
 def fit_choice(matrices: Matrices, task: Task, choice: Choice) -> IntArray:
-    """Train with what was chosen on the whole training fold, and predict the test fold."""
+    """Train with the choice on the whole training fold, and predict the classes of the test fold."""
     codes = task.codes[task.train]
     kernel = matrices.kernel(choice.setting, choice.eta, task.train, task.train)
     rows = matrices.kernel(choice.setting, choice.eta, task.train, task.test)

@@ -1,7 +1,7 @@
-"""Outer folds by the dozen on the device: the search and the final fit of `search`, with all their svms at once.
+"""Many outer folds at once on a GPU: the search and the final fit of `search`, all SVMs trained together.
 
-Matrices live on the device once. A batch of folds makes its kernels there, every candidate's svms run side by
-side, and only decisions come back; what is chosen, and how, is decided by the same functions as on the processor.
+Matrices are copied to the GPU once. A batch of folds makes its kernels there, the SVMs of all candidates are trained in
+parallel, and only decisions come back; the same functions as on the CPU decide what is chosen.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from rwk.learn.inner_folds import Splits, n_validated
 from rwk.learn.one_vs_one import pairs_of, winners
 from rwk.learn.search import (
-    LARGE_FOLD,
     MAX_EXPONENT,
     SUM,
     Choice,
@@ -24,7 +24,6 @@ from rwk.learn.search import (
     Task,
     best_choice,
     fit_choice,
-    inner_splits,
     refine_kappa,
 )
 from rwk.learn.smo_gpu import Paths, svm_paths
@@ -33,12 +32,12 @@ from rwk.learn.treatment_gpu import treat_many
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.device import announce_compiling, chunk_bytes, is_out_of_memory, no_room, open_kernel_device
 
-ALIVE = 6  # arrays of the size of the kernels that are treated together, while they are
-TREATED_BYTES = 2**31  # of those kernels, at most
+ALIVE = 6  # arrays in memory, each as large as the kernels that are treated together
+TREATED_BYTES = 2**31  # the most bytes of kernels to treat together
 
 
 class DeviceRun:
-    """Folds of a method that yields matrices, searched and fitted on the device."""
+    """Searches and fits folds on the GPU."""
 
     def __init__(self, matrices: Matrices) -> None:
         self.matrices = matrices
@@ -47,11 +46,11 @@ class DeviceRun:
             name: torch.as_tensor(np.ascontiguousarray(matrix), device=self.device)
             for name, matrix in matrices.named.items()
         }
-        # with all that is alive beside, half of what a chunk may take
+        # treating takes at most half of the memory of a chunk
         self.treated_bytes = min(TREATED_BYTES, chunk_bytes(self.device) // (2 * ALIVE))
 
     def batches(self, tasks: Sequence[Task]) -> Iterator[list[Task]]:
-        """Tasks of one size of training fold, as many together as the device's memory holds."""
+        """Tasks with training folds of one size, as many together as fit into the GPU's memory."""
         grid = self.matrices.grid
         n_kernels = len(self.matrices.settings) * len(self.matrices.etas)
         by_size: dict[int, list[Task]] = {}
@@ -66,9 +65,9 @@ class DeviceRun:
             yield from (group[first : first + count] for first in range(0, len(group), count))
 
     def __call__(self, tasks: Sequence[Task]) -> list[tuple[Choice, IntArray]]:
-        """What each task chose, and the classes it predicts for its test fold; training folds are of one size.
+        """The choice of each task and the classes predicted for its test fold; training folds must be of one size.
 
-        Out of memory halves the batch and goes on.
+        If memory runs out, the batch is halved.
         """
         try:
             choices = self.search(tasks)
@@ -83,10 +82,10 @@ class DeviceRun:
         return self(tasks[:half]) + self(tasks[half:])
 
     def search(self, tasks: Sequence[Task]) -> list[Choice]:
-        """`search.search` of every task."""
-        grid, n = self.matrices.grid, len(tasks[0].train)
-        treated = grid.inner == "treated" or (grid.inner == "auto" and n <= LARGE_FOLD)
-        splits = [inner_splits(task.codes[task.train], grid, task.seed) for task in tasks]
+        """`search.search` for every task."""
+        grid = self.matrices.grid
+        treated = grid.searches_treated(len(tasks[0].train))
+        splits = [grid.inner_splits(task.codes[task.train], task.seed) for task in tasks]
         shape = len(grid.treatments), len(self.matrices.etas), len(self.matrices.settings), len(grid.C)
         right = np.zeros((len(tasks), *shape))
         for t, treatment in enumerate(grid.treatments):
@@ -97,7 +96,7 @@ class DeviceRun:
             right[:, t] = self._scores(kernels, tasks, splits).reshape(len(tasks), *shape[1:])
         choices = []
         for task, counts, inner in zip(tasks, right, splits, strict=True):
-            choice = best_choice(self.matrices, np.moveaxis(counts, 2, 0), sum(len(held) for _, held in inner))
+            choice = best_choice(self.matrices, np.moveaxis(counts, 2, 0), n_validated(inner))
             if choice.treatment == "clip" and len(grid.kappas) > 1:
                 kernel = self.matrices.kernel(choice.setting, choice.eta, task.train, task.train)
                 choice = refine_kappa(kernel, task.codes[task.train], inner, grid, choice)
@@ -105,7 +104,7 @@ class DeviceRun:
         return choices
 
     def fit(self, tasks: Sequence[Task], choices: Sequence[Choice]) -> list[IntArray]:
-        """`search.fit_choice` of every task."""
+        """`search.fit_choice` for every task."""
         predicted: list[IntArray] = []
         for task, choice in zip(tasks, choices, strict=True):
             if choice.kappa < inf:
@@ -121,8 +120,8 @@ class DeviceRun:
             predicted.append(winners(decisions.cpu().numpy()))
         return predicted
 
-    def _scores(self, kernels: Any, tasks: Sequence[Task], splits: Sequence[list[tuple[IntArray, IntArray]]]) -> Any:
-        """Validation graphs got right for every kernel and C, (kernels, C); the tasks have equally many kernels."""
+    def _scores(self, kernels: Any, tasks: Sequence[Task], splits: Sequence[Splits]) -> Any:
+        """Number of correct validation graphs by (kernel, C); all tasks have the same number of kernels."""
         grid = self.matrices.grid
         each = len(kernels) // len(tasks)
         signs, which = [], []
@@ -153,7 +152,7 @@ class DeviceRun:
         return svm_paths(kernels, *there)
 
     def _training_kernels(self, task: Task, treatment: str) -> Any:
-        """Every η's and setting's treated kernel on the training graphs, (η settings, n, n), in single precision."""
+        """Treated training kernels of every η and setting, (η · settings, n, n), in single precision."""
         at_once = max(1, self.treated_bytes // (8 * len(task.train) ** 2))
         made, treated = [], []
         for eta in self.matrices.etas:
@@ -170,7 +169,7 @@ class DeviceRun:
         return torch.cat(treated)
 
     def _kernel(self, setting: str, eta: float | None, task: Task, rows: IntArray) -> Any:
-        """`Matrices.kernel` on the device, in double precision."""
+        """`Matrices.kernel` on the GPU, in double precision."""
         names = list(self.named) if setting == SUM else [setting]
         train, at = (torch.as_tensor(part, device=self.device) for part in (task.train, rows))
         total = torch.zeros((len(rows), len(task.train)), dtype=torch.float64, device=self.device)
@@ -188,7 +187,7 @@ class DeviceRun:
 
 
 def _signs(codes: IntArray, own: IntArray) -> FloatArray:
-    """Signs of the one-against-one svms that learn on the rows `own`, (svms, rows); 0 for rows not theirs."""
+    """Signs of the SVMs of all pairs of classes trained on the rows `own`, (SVMs, rows); 0 for all other rows."""
     member = np.zeros(len(codes), bool)
     member[own] = True
     pairs = pairs_of(int(codes.max()) + 1)
