@@ -177,7 +177,7 @@ def test_bad_targets(y, sentence):
     ("parameters", "sentence"),
     [
         ({"grid": "qick"}, "there is no grid 'qick'; the grids are quick"),
-        ({"grid": {}}, "grid must be a name or map names to settings"),
+        ({"grid": {}}, "grid must be a name or a mapping from names to settings"),
         ({"grid": {"a": {"hop": 1}}}, "there is no parameter 'hop'; did you mean 'hops'"),
         ({"eta": -1.0}, "eta must be a list of positive numbers"),
         ({"C": []}, "C must be a list of positive numbers"),

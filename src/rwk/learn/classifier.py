@@ -1,4 +1,4 @@
-"""A classifier of graphs that finds its own settings."""
+"""RWKClassifier: graph classification that chooses its own settings."""
 
 from __future__ import annotations
 
@@ -29,18 +29,54 @@ KAPPAS: Final = (0.1, 1.0, 10.0, 100.0)
 
 
 class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Graph classification with the regularized Wasserstein kernel and an SVM made for indefinite kernels.
+    """Graph classification with the regularized Wasserstein kernel and an SVM for indefinite kernels.
 
-    `grid` names settings to choose from ("quick", "small", "paper", "discrete", "continuous", "full"), or maps names
-    to settings, each a mapping of `rwk.Parameters`; with several, the mean of their kernels is a candidate too. Each
-    setting is solved once; setting, `eta` and `C` (numbers or lists; None for the grid's) are chosen by `n_inner`
-    stratified folds of the training graphs. `treatment` is done to the negative spectrum; "proxy" tries the proxy
-    kernel with every `kappa` (one or several) against clip, which is κ = ∞. Graphs are anything `as_graphs` takes.
+    Discrepancies are computed once per setting of the grid; setting, η, C (and κ) are then chosen by stratified inner
+    folds of the training graphs.
 
-    Learned: `choice_` (setting, treatment, eta, C, kappa and its inner score), `settings_` (all that were tried),
-    `kernels_` (the fitted `RWKernel` of each setting in use), `svc_` (the svm), `negative_share_` and
-    `eigenvalues_` of the chosen kernel, `classes_`, `n_graphs_`.
+    Parameters
+    ----------
+    grid : str or mapping, default "small"
+        The settings to choose from: the name of a grid ("quick", "small", "paper", "discrete", "continuous", "full"),
+        or a mapping from names to settings, each a mapping of `rwk.Parameters`. With several settings, the mean of
+        their kernels is a candidate as well.
+    eta, C : float or sequence of float, optional
+        Values to try for η in the kernel exp(−η D), and for the C of the SVM; by default those of the grid.
+    treatment : {"clip", "proxy", "flip", "shift", "none"}, default "clip"
+        What is done about negative eigenvalues (see `IndefiniteSVC`). "proxy" tries the proxy kernel with every
+        `kappa` against "clip", which is κ = ∞.
+    kappa : float or sequence of float, optional
+        Values to try for κ with treatment "proxy"; by default 0.1, 1, 10 and 100.
+    n_inner : int, default 5
+        Number of inner folds.
+    probability : bool, default False
+        Whether to fit what `predict_proba` needs.
+    backend : {"auto", "cpu", "gpu"}, default "auto"
+        Where discrepancies are computed.
+    n_jobs : int, optional
+        Number of threads; by default all.
+    random_state : int, default 0
+        Seed of the inner folds and of everything else that is random.
 
+    Attributes
+    ----------
+    choice_ : Choice
+        The chosen setting, treatment, η, C and κ, and their accuracy on the inner folds.
+    settings_ : dict of Parameters
+        All settings that were tried, by name.
+    kernels_ : dict of RWKernel
+        The fitted kernels of the settings in use: the chosen one, or all if their mean was chosen.
+    svc_ : IndefiniteSVC
+        The fitted SVM.
+    eigenvalues_, negative_share_
+        Those of the chosen kernel; see `IndefiniteSVC`.
+    classes_ : ndarray
+        The classes.
+    n_graphs_ : int
+        Number of training graphs.
+
+    Examples
+    --------
     >>> from rwk.datasets.synthetic import planted_motif
     >>> graphs, _ = planted_motif(24)
     >>> classifier = RWKClassifier(grid="quick").fit(graphs[:16], graphs.targets[:16])
@@ -74,7 +110,20 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose settings and learn from graphs and their classes (without y, those that a GraphSet carries)."""
+        """Choose the settings and train.
+
+        Parameters
+        ----------
+        X : GraphSet or anything `as_graphs` takes
+            The training graphs.
+        y : array-like, optional
+            Their classes; by default the targets of the GraphSet.
+
+        Returns
+        -------
+        RWKClassifier
+            The fitted classifier.
+        """
         settings, grid = self._settings(), self._grid()
         graphs = as_graphs(X)
         self.classes_, codes = _classes(graphs, y)
@@ -98,18 +147,51 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predicted classes of graphs."""
+        """Predicted classes of graphs.
+
+        Parameters
+        ----------
+        X : GraphSet or anything `as_graphs` takes
+            New graphs.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The predicted classes.
+        """
         rows = self._rows(X)
         return self.svc_.predict(rows)
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Decisions on graphs: (n,) for two classes, positive for the second; else one column a class."""
+        """Decision values of graphs.
+
+        Parameters
+        ----------
+        X : GraphSet or anything `as_graphs` takes
+            New graphs.
+
+        Returns
+        -------
+        ndarray
+            Of shape (n,) for two classes, positive for the second; with more classes one column per class.
+        """
         rows = self._rows(X)
         return self.svc_.decision_function(rows)
 
     @available_if(lambda self: bool(self.probability))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
-        """Class probabilities of graphs, where `probability=True` was asked for."""
+        """Class probabilities of graphs; only with `probability=True`.
+
+        Parameters
+        ----------
+        X : GraphSet or anything `as_graphs` takes
+            New graphs.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            The probabilities.
+        """
         rows = self._rows(X)
         return np.asarray(self.svc_.predict_proba(rows))
 
@@ -131,7 +213,7 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"there is no grid {given!r}; the grids are {', '.join(SETTINGS)}")
             given = SETTINGS[given]
         if not isinstance(given, Mapping) or not given:
-            raise ValueError(f"grid must be a name or map names to settings, not {given!r}")
+            raise ValueError(f"grid must be a name or a mapping from names to settings, not {given!r}")
         running: dict[str, Any] = {"backend": self.backend, "n_jobs": self.n_jobs, "random_state": self.random_state}
         return {name: replace(Parameters.of(changes), **running).checked() for name, changes in given.items()}
 
@@ -149,7 +231,7 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _classes(graphs: GraphSet, y: Any) -> tuple[NDArray[Any], IntArray]:
-    """Classes and codes, or one sentence on what is wrong with them."""
+    """The classes, and each graph's class as a code; raises ValueError if they can't be learned."""
     targets = graphs.targets if y is None else y
     classes, codes = encode_classes(targets)
     if len(codes) != len(graphs):

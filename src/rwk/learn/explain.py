@@ -1,8 +1,8 @@
-"""Why a graph was put into its class: the graphs that pulled it there, and the nodes they agree on.
+"""Why a graph was assigned to its class: which training graphs contributed most, and which nodes mattered.
 
-A decision is a sum over training graphs, so each of them has a share in it. An alignment says what every node pays to
-each of these graphs. A node matters when it pays little to the graphs that pull towards the predicted class and much
-to those that pull away.
+A decision is a sum over training graphs, so each of them contributes a share, its pull. An alignment with such a graph
+says how much of the cost each node pays. A node matters if it pays little in alignments with graphs that pull towards
+the predicted class, and much in alignments with graphs that pull away.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """A training graph's part in a decision; `pull` is positive towards the predicted class."""
+    """The contribution of one training graph to a decision; `pull` is positive towards the predicted class."""
 
     index: int
     target: Any
@@ -38,12 +38,30 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A prediction taken apart.
+    """The explanation of one prediction, as returned by `explain`.
 
-    `margin` is the decision between the predicted class and its rival. `supports` are the graphs that pull most,
-    towards the predicted class first. `importances` (n,) say how much more a node pays to those that pull away than to
-    those that pull towards it: they add up to the difference of the two mean discrepancies. `covered` is the share of
-    all pull that the supports hold.
+    Parameters
+    ----------
+    graph : Graph
+        The explained graph.
+    predicted, rival
+        The predicted class and the class that came nearest to it.
+    margin : float
+        The decision value between these two classes.
+    supports : tuple of Support
+        The training graphs with the strongest pull, those towards the predicted class first.
+    importances : ndarray of shape (n_nodes,)
+        How much more each node pays when aligned with graphs that pull away than with graphs that pull towards the
+        predicted class. They add up to the difference of the two mean discrepancies.
+    covered : float
+        The share of the pull of all training graphs that `supports` account for.
+
+    Examples
+    --------
+    >>> from rwk import Graph
+    >>> why = Explanation(Graph(2, np.array([[0, 1]])), "a", "b", 0.5, (), np.array([0.1, 0.3]), 0.0)
+    >>> why.top_nodes(1)
+    [1]
     """
 
     graph: Graph
@@ -59,11 +77,11 @@ class Explanation:
         return tuple(support for support in self.supports if support.pull > 0)
 
     def away(self) -> tuple[Support, ...]:
-        """Supports that pull towards the rival."""
+        """Supports that pull towards the rival class."""
         return tuple(support for support in self.supports if support.pull <= 0)
 
     def top_nodes(self, k: int) -> list[int]:
-        """The k nodes that matter most, most important first."""
+        """The k most important nodes, the most important first."""
         return [int(node) for node in np.argsort(-self.importances, kind="stable")[:k]]
 
     def __repr__(self) -> str:
@@ -79,12 +97,31 @@ class Explanation:
 def explain(
     kernel: RWKernel, classifier: IndefiniteSVC, graphs: GraphSet, G: Graph, *, n_supports: int = 5
 ) -> Explanation:
-    """Explain the class predicted for G by a classifier fitted on the kernel of `graphs`.
+    """Explain the class that is predicted for a graph.
 
-    `kernel` must be fitted on `graphs` and `classifier` on their kernel matrix. The `n_supports` graphs that pull most
-    towards the predicted class, and as many towards its rival (with more than two classes: the runner-up), are aligned
-    with G.
+    The training graphs that pull most towards the predicted class, and those that pull most towards its rival (with
+    more than two classes: the runner-up), are aligned with the graph.
 
+    Parameters
+    ----------
+    kernel : RWKernel
+        The kernel, fitted on `graphs`.
+    classifier : IndefiniteSVC
+        The classifier, fitted on the kernel matrix of `graphs`.
+    graphs : GraphSet
+        The training graphs, in the order in which the classifier saw them.
+    G : Graph
+        The graph to explain.
+    n_supports : int, default 5
+        How many training graphs to show for each of the two classes.
+
+    Returns
+    -------
+    Explanation
+        The classes, the training graphs with the strongest pull and their alignments, and the importance of each node.
+
+    Examples
+    --------
     >>> from rwk import IndefiniteSVC, RWKernel
     >>> from rwk.datasets.synthetic import planted_motif
     >>> graphs, motifs = planted_motif(12)
@@ -97,7 +134,7 @@ def explain(
     if len(graphs) != classifier.row_coef_.shape[1]:
         raise ValueError(
             f"the classifier was fitted on {classifier.row_coef_.shape[1]} graphs, but {len(graphs)} were given; "
-            "give those it was fitted on, in their order"
+            "give the training graphs, in their order"
         )
     row = np.asarray(kernel.transform([G]))[0]
     predicted, rival, svm, sign = _rivals(classifier, row)
@@ -123,7 +160,7 @@ def explain(
 
 
 def node_importances(supports: tuple[Support, ...], n_nodes: int) -> FloatArray:
-    """How much more each node pays to supports that pull away than to those that pull towards, weighed by pull.
+    """Mean payment of each node to supports that pull away, minus that to those that pull towards, weighted by pull.
 
     >>> node_importances((), 2).tolist()
     [0.0, 0.0]
@@ -158,12 +195,12 @@ def explain_left_out(
 def _paid_by_source(solution: PairSolution, n_nodes: int) -> FloatArray:
     paid = solution.paid[0] if solution.paid is not None else np.zeros(n_nodes)
     if len(paid) != n_nodes:
-        raise ValueError("graphs with nodes of weight 0 can't be explained; remove those nodes first")
+        raise ValueError("a graph with nodes of weight 0 can't be explained; remove those nodes first")
     return paid
 
 
 def _rivals(classifier: IndefiniteSVC, row: FloatArray) -> tuple[int, int, int, float]:
-    """Codes of the predicted class and its nearest rival, their svm, and the sign that favours the first."""
+    """Codes of the predicted class and its nearest rival, index of their SVM, and the sign that favours the first."""
     decisions = row / classifier.scale_ @ classifier.row_coef_.T + classifier.intercept_
     n_classes = len(classifier.classes_)
     predicted = int(np.flatnonzero(classifier.classes_ == classifier.predict(row[None])[0])[0])

@@ -1,7 +1,8 @@
-"""Named grids: which settings are solved, and what is searched on their matrices.
+"""Named grids: for which settings a matrix is computed, and what is searched on these matrices.
 
-One grid serves every dataset of a kind ("discrete": node labels or nothing, "continuous": attributes). The settings of
-these two were chosen after trials of single settings on the small sets, so they are shared, but not blind.
+One grid serves every dataset of a kind ("discrete": node labels or none, "continuous": node attributes). The settings
+of these two were chosen after trials of single settings on the small datasets: they are the same for all datasets, but
+not chosen without having seen results.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from rwk.learn.search import Grid
 ETAS: Final = (0.125, 0.5, 2.0, 8.0, 32.0)
 COSTS: Final = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 
-# attributes first: few label rounds, weak structure, little entropy
+# attributes count most: few label rounds, weak structure, little entropy
 ATTRIBUTES: Final = {
     "feature_metric": "l2",
     "wl_rounds": 1,
@@ -23,7 +24,7 @@ ATTRIBUTES: Final = {
     "entropy": 0.03,
 }
 
-# colours first: weak structure, little entropy, so that couplings of large graphs stay sharp
+# labels count most: weak structure, and little entropy so that couplings of large graphs stay sharp
 COLOURS: Final = {
     "feature_metric": "both",
     "wl_rounds": 3,
@@ -32,7 +33,7 @@ COLOURS: Final = {
     "entropy": 0.03,
 }
 
-# name of the grid -> settings (what differs from the defaults)
+# name of the grid -> name of the setting -> parameters that differ from the defaults
 SETTINGS: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
     "quick": {"default": {}},
     "small": {
@@ -70,7 +71,7 @@ SETTINGS: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
 
 
 def search_grid(name: str) -> Grid:
-    """What is searched on the matrices of a named grid.
+    """The values of η, C and the rest that are searched on the matrices of a named grid.
 
     >>> len(search_grid("quick").eta)
     5

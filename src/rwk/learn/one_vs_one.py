@@ -1,7 +1,7 @@
-"""One-against-one support vector machines on one treated kernel, for many C at once.
+"""One SVM per pair of classes on one treated kernel, for many C at once.
 
-Classes are codes 0..k−1. SVM m separates the m-th pair (a, b), a < b, of `pairs_of`; its decision is positive for
-b. The spectrum of a kernel does not depend on C, so a kernel is treated once and `fit_path` gives every C.
+Classes are codes 0..k−1. SVM m separates the m-th pair (a, b), a < b, of `pairs_of`; its decision is positive for b.
+The spectrum of a kernel does not depend on C, so a kernel is treated once and `fit_path` trains for every C.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from rwk.runtime.arrays import FloatArray, IntArray
 
 
 class PairwiseSVMs(NamedTuple):
-    """Fitted one-against-one svms: decisions are rows @ coefficientsᵀ + intercepts."""
+    """Fitted SVMs, one per pair of classes: decisions are rows @ coefficientsᵀ + intercepts."""
 
     coefficients: FloatArray  # (n_svms, n_train)
     intercepts: FloatArray  # (n_svms,)
 
     def decide(self, rows: FloatArray) -> FloatArray:
-        """Decisions of every svm on (treated) rows."""
+        """Decisions of every SVM on (treated) rows, (rows, SVMs)."""
         return rows @ self.coefficients.T + self.intercepts
 
 
 def encode_classes(targets: ArrayLike | None) -> tuple[NDArray[Any], IntArray]:
-    """The classes and every target as a code 0..k−1, or one sentence on what is wrong with the targets.
+    """The classes, and every target as a code 0..k−1; raises ValueError for targets that can't be learned.
 
     >>> encode_classes(["no", "yes", "no"])[1].tolist()
     [0, 1, 0]
@@ -44,12 +44,12 @@ def encode_classes(targets: ArrayLike | None) -> tuple[NDArray[Any], IntArray]:
     classes, codes = np.unique(values, return_inverse=True)
     if len(classes) < 2:
         found = f"all {len(values)} targets are of one class, {classes[0]}" if len(classes) else "there are no targets"
-        raise ValueError(f"{found}; learning needs at least two")
+        raise ValueError(f"{found}; learning needs at least two classes")
     return classes, np.asarray(codes, np.int64)
 
 
 def pairs_of(n_classes: int) -> list[tuple[int, int]]:
-    """Pairs of classes, in the order svms are kept in.
+    """Pairs of classes, in the order of their SVMs.
 
     >>> pairs_of(3)
     [(0, 1), (0, 2), (1, 2)]
@@ -60,7 +60,7 @@ def pairs_of(n_classes: int) -> list[tuple[int, int]]:
 def fit_path(
     kernel: FloatArray, codes: IntArray, Cs: FloatArray, bounds: FloatArray | None = None
 ) -> list[PairwiseSVMs]:
-    """Fit svms for every C of an increasing sequence on one treated kernel; `bounds` are rows' shares of C.
+    """Train on one treated kernel for every C of an increasing sequence; `bounds` multiply C row by row.
 
     >>> kernel = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.2], [0.1, 0.2, 1.0]])
     >>> cheap, dear = fit_path(kernel, np.array([0, 0, 1]), np.array([0.1, 10.0]))
@@ -81,7 +81,7 @@ def fit_path(
 
 
 def vote(decisions: FloatArray, n_classes: int) -> FloatArray:
-    """Votes per class from one-against-one decisions; summed confidences, squeezed below ½ a vote, break ties.
+    """Votes per class from the decisions of all pairs; summed decisions, scaled below half a vote, break ties.
 
     >>> vote(np.array([[-1.0, -2.0, 0.5]]), 3).argmax(axis=1).tolist()
     [0]

@@ -1,4 +1,4 @@
-"""Probabilities from decisions: Platt's sigmoids and the coupling of pairs of classes."""
+"""Probabilities from decisions: Platt's sigmoid per pair of classes, and class probabilities from those of pairs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from scipy.special import expit
 from rwk.learn.one_vs_one import pairs_of
 from rwk.runtime.arrays import FloatArray, IntArray
 
-# keeps coupled probabilities away from 0 and 1, as LIBSVM does
+# keeps the probabilities of pairs away from 0 and 1, as LIBSVM does
 SMALLEST = 1e-7
 
 
 def fit_sigmoids(decisions: FloatArray, codes: IntArray) -> FloatArray:
-    """Slope and offset of P(second class | decision) per svm, on Platt's softened targets.
+    """Slope and offset of P(second class | decision), one row per SVM, fitted to Platt's softened targets.
 
     >>> slopes = fit_sigmoids(np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1]))[:, 0]
     >>> bool(slopes[0] > 0)
@@ -40,7 +40,7 @@ def _fit_sigmoid(decisions: FloatArray, wanted: FloatArray, offset: float) -> Fl
 
 
 def sigmoids(decisions: FloatArray, fitted: FloatArray) -> FloatArray:
-    """Probability of the second class of every pair.
+    """Probability of the second class of every pair of classes.
 
     >>> sigmoids(np.array([[0.0]]), np.array([[1.0, 0.0]])).tolist()
     [[0.5]]
@@ -50,7 +50,7 @@ def sigmoids(decisions: FloatArray, fitted: FloatArray) -> FloatArray:
 
 
 def couple(second: FloatArray, n_classes: int) -> FloatArray:
-    """Class probabilities from those of pairs (Wu, Lin and Weng 2004, their second method).
+    """Class probabilities from those of pairs of classes (the second method of Wu, Lin and Weng 2004).
 
     >>> couple(np.array([[0.25]]), 2).tolist()
     [[0.75, 0.25]]

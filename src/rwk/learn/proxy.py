@@ -2,17 +2,17 @@
 
     max over α of  min over K ⪰ 0 of   αᵀ1 − ½ vᵀKv + κ‖K − K₀‖²       v = y∘α,  0 ≤ α ≤ C,  Σ v = 0
 
-With A(v) = K₀ + vvᵀ/4κ the inner minimum is K* = A₊, and what is left is concave in v:
+With A(v) = K₀ + vvᵀ/4κ the inner minimum is at K* = A₊, and what is left is concave in v:
 
     value     yᵀv − ½vᵀK₀v − ‖v‖⁴/16κ + κ‖A₋‖²          (A₋ = 0 for a positive K₀: the closed form)
     gradient  y − K*v
     −Hessian  U (diag(μ₊ + Θv̂²/4κ) + v̂v̂ᵀ∘Θ/4κ) Uᵀ      A = U diag(μ) Uᵀ, v̂ = Uᵀv
 
-where Θij is 1 for μi, μj ≥ 0, 0 for both negative, μ₊/(μ₊ − μ₋) otherwise. Each step is a quadratic program of the
-form of an ordinary svm, solved by `smo` from where the last one ended, so a handful of eigendecompositions is
-enough. Values are reported without the constant κ‖(K₀)₋‖², so that κ → ∞ tends to the svm on the clipped kernel.
-With more than two classes v is zero outside its two classes and K₀ is the whole training kernel: κ = ∞ clips the same
-kernel for every svm.
+where Θij is 1 if μi, μj ≥ 0, 0 if both are negative, and μ₊/(μ₊ − μ₋) otherwise. Each Newton step is a quadratic
+program of the same form as an ordinary SVM, solved by `smo` from the end of the last one, so a handful of
+eigendecompositions is enough. Values are reported without the constant κ‖(K₀)₋‖², so that κ → ∞ tends to the SVM on the
+clipped kernel. With more than two classes v is zero outside its two classes, and K₀ is the whole training kernel: κ = ∞
+clips the same kernel for every SVM.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MAX_HALVINGS = 30
 
 
 class Proxy(NamedTuple):
-    """K₀, its negative spectrum and κ: what all svms of one fit share."""
+    """K₀, its spectrum and κ: what the SVMs of all pairs of classes share."""
 
     kernel: FloatArray  # (n, n)
     spectrum: KernelSpectrum
@@ -45,7 +45,7 @@ class Proxy(NamedTuple):
 
 
 class ProxyPoint(NamedTuple):
-    """Everything known of the objective at one v (over the members of one svm)."""
+    """The objective and its derivatives at one v, over the training rows of one pair of classes."""
 
     v: FloatArray  # (m,)
     value: float
@@ -55,7 +55,7 @@ class ProxyPoint(NamedTuple):
 
 
 class ProxySVM(NamedTuple):
-    """One solved svm."""
+    """One solved SVM."""
 
     v: FloatArray  # (m,)
     coefficients: FloatArray  # (n,) Pv: decisions on untreated rows k are k·Pv + intercept
@@ -66,7 +66,7 @@ class ProxySVM(NamedTuple):
 
 
 def fit_proxy(kernel: FloatArray, codes: IntArray, Cs: FloatArray, kappa: float) -> Iterator[PairwiseSVMs]:
-    """One-against-one svms on proxy kernels for every C; their coefficients are for untreated rows.
+    """Train on proxy kernels, for every C one SVM per pair of classes; coefficients apply to untreated rows.
 
     >>> kernel = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.2], [0.1, 0.2, 1.0]])
     >>> svms = next(fit_proxy(kernel, np.array([0, 0, 1]), np.array([1.0]), kappa=10.0))
@@ -91,7 +91,7 @@ def solve_class_pairs(
     tol: float = GAP,
     max_steps: int = MAX_STEPS,
 ) -> Iterator[tuple[IntArray, ProxySVM]]:
-    """Solve every one-against-one svm from a feasible start; gives the members and the svm of each pair."""
+    """Solve the SVM of every pair of classes from a feasible start; yields its training rows and the SVM."""
     for (a, b), start in zip(pairs_of(int(codes.max()) + 1), starts, strict=True):
         members = np.flatnonzero((codes == a) | (codes == b))
         signs = np.where(codes[members] == b, 1.0, -1.0)
@@ -106,7 +106,7 @@ def solve_class_pairs(
 def solve_clipped(
     program: Program, treated: TreatedKernel, members: IntArray, start: FloatArray, *, tol: float = GAP
 ) -> ProxySVM:
-    """The svm on a treated kernel, to a relative duality gap of `tol`."""
+    """The SVM on a treated kernel, to a relative duality gap of `tol`."""
     wanted = tol * max(1.0, abs(_svm_value(program, start)))
     v, residual, gap = solve(program, start, gap=wanted)
     value = _svm_value(program, v)
@@ -124,7 +124,7 @@ def solve_proxy(
     tol: float = GAP,
     max_steps: int = MAX_STEPS,
 ) -> ProxySVM:
-    """Newton's method on the members of one svm; `program` is the svm on the clipped kernel, `start` its v."""
+    """Newton's method for one pair of classes; `program` is the SVM on the clipped kernel, `start` its solution."""
     point = _evaluate(proxy, members, program.linear, _shrunk(proxy, program, start))
     for n_steps in range(max_steps + 1):
         gap = duality_gap(program, point.v, point.gradient)
@@ -156,7 +156,7 @@ def _evaluate(proxy: Proxy, members: IntArray, signs: FloatArray, v: FloatArray)
     perturbed = proxy.kernel.copy()
     perturbed[np.ix_(members, members)] += np.outer(v, v) / (4 * proxy.kappa)
     values, vectors = eigh(perturbed, driver="evd", overwrite_a=True, check_finite=False)
-    # κ Σ (μ² − λ²) over the negative eigenvalues; each μ is its λ moved up
+    # κ Σ (μ² − λ²) over the negative eigenvalues λ of K₀, which adding vvᵀ/4κ moves up to μ
     after = np.minimum(values[: len(before)], 0.0)
     value += proxy.kappa * float((after - before) @ (after + before))
     along = vectors[members].T @ v
@@ -164,7 +164,7 @@ def _evaluate(proxy: Proxy, members: IntArray, signs: FloatArray, v: FloatArray)
 
 
 def _curvature(proxy: Proxy, members: IntArray, point: ProxyPoint) -> FloatArray:
-    """Minus the Hessian of the objective over the members."""
+    """Minus the Hessian of the objective over the rows `members`."""
     quarter = 1 / (4 * proxy.kappa)
     if not len(point.values):
         v = point.v
@@ -186,7 +186,7 @@ def _curvature(proxy: Proxy, members: IntArray, point: ProxyPoint) -> FloatArray
 def _search_line(
     proxy: Proxy, members: IntArray, signs: FloatArray, point: ProxyPoint, target: FloatArray
 ) -> ProxyPoint | None:
-    """The first of the steps 1, ½, ¼ ... that raises the value enough; None when rounding hides any rise."""
+    """The first of the steps 1, ½, ¼ ... that raises the value enough; None if rounding hides any rise."""
     direction = target - point.v
     slope = float(point.gradient @ direction)
     size = 1.0
@@ -199,7 +199,7 @@ def _search_line(
 
 
 def _shrunk(proxy: Proxy, program: Program, v: FloatArray) -> FloatArray:
-    """The best multiple s ≤ 1 of `v` when A stays positive: the root of linear − quadratic s − 4 quartic s³."""
+    """The best multiple s ≤ 1 of `v`, if A stays positive: the root of linear − quadratic s − 4 quartic s³."""
     linear, quadratic = float(program.linear @ v), float(v @ program.kernel @ v)
     quartic = float(v @ v) ** 2 / (16 * proxy.kappa)
     if linear <= 0:
@@ -214,7 +214,7 @@ def _svm_value(program: Program, v: FloatArray) -> float:
 
 
 def _spread(v: FloatArray, members: IntArray, n: int) -> FloatArray:
-    """`v` of one svm's members as a vector over all training rows."""
+    """`v` over the rows `members` as a vector over all training rows."""
     full = np.zeros(n)
     full[members] = v
     return full

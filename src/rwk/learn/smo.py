@@ -1,11 +1,10 @@
-"""Sequential minimal optimisation: the small quadratic programs behind every support vector machine here.
+"""Sequential minimal optimisation: the quadratic program behind every SVM here.
 
     min ½ vᵀKv − qᵀv   with   Σ v = 0,  lower ≤ v ≤ upper
 
-v = y∘α carries the sign of its class, so the equality constraint of the dual is a plain sum, q = y gives the usual
-svm, and any other q and K give the Newton steps of `proxy`. Working pairs are chosen by second-order
-information (Fan, Chen and Lin 2005). Warm starts are exact: a solution without a bounded variable stays the solution
-for every larger C.
+v = y∘α carries the sign of its class, so the equality constraint of the dual is a plain sum; q = y gives the usual
+SVM, and other q and K give the Newton steps of `proxy`. Working pairs are chosen by second-order information (Fan,
+Chen and Lin 2005). Warm starts are exact: a solution with no variable at its bound solves every larger C as well.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from scipy.linalg import solve as solve_linear
 from rwk.runtime.arrays import FloatArray
 from rwk.runtime.compiling import compiled
 
-# curvature put in place of a zero or negative one (untreated indefinite kernels); the value of LIBSVM
+# replaces a zero or negative curvature, which untreated indefinite kernels have; LIBSVM uses the same value
 MIN_CURVATURE = 1e-12
 MAX_UPDATES = 10_000_000
 FIRST_VIOLATION, LAST_VIOLATION = 1e-3, 1e-11
 
 
 class Program(NamedTuple):
-    """The data of one program; `kernel` must be symmetric."""
+    """The data of one quadratic program; `kernel` must be symmetric."""
 
     kernel: FloatArray  # (n, n)
     linear: FloatArray  # (n,)
@@ -36,13 +35,13 @@ class Program(NamedTuple):
 
     @classmethod
     def svm(cls, kernel: FloatArray, signs: FloatArray, bounds: FloatArray) -> Program:
-        """A support vector machine: signs ±1, and the bound C of each row."""
+        """The program of an SVM, from the sign (±1) and the bound C of each row."""
         return cls(kernel, signs, np.where(signs > 0, 0.0, -bounds), np.where(signs > 0, bounds, 0.0))
 
 
 @compiled
 def find_max(values: FloatArray) -> float:
-    """The maximum, by eight that do not wait for each other."""
+    """The maximum, as that of eight independent running maxima, which the processor computes at the same time."""
     n = len(values)
     whole = n - n % 8
     a = b = c = d = e = f = g = h = -np.inf
@@ -62,7 +61,7 @@ def find_max(values: FloatArray) -> float:
 
 @compiled
 def first_index(values: FloatArray, value: float) -> int:
-    """Where a value that is there is met first."""
+    """Index of the first entry equal to `value`, which must occur."""
     t = 0
     while values[t] != value:
         t += 1
@@ -82,7 +81,7 @@ def descend(
     """Move `v` and `residual` = q − Kv in place until no pair violates optimality by more than `violation`."""
     n = len(v)
     diagonal, gain = np.empty(n), np.empty(n)
-    # how much rows want to grow, and to fall; those that can't, not at all
+    # how much each row wants to grow and to fall; −inf if its bound forbids it
     growth, fall = np.empty(n), np.empty(n)
     no_growth, no_fall = np.empty(n), np.empty(n)
     for t in range(n):
@@ -93,7 +92,7 @@ def descend(
         for t in range(n):
             growth[t] = residual[t] - no_growth[t]
             fall[t] = -residual[t] - no_fall[t]
-        # 1. the row that most wants to grow
+        # 1. the row that wants to grow most
         top = find_max(growth)
         if top == -np.inf or top + find_max(fall) <= violation:
             return update
@@ -107,7 +106,7 @@ def descend(
         if not best > 0.0:
             return update
         j = first_index(gain, best)
-        # 3. the step along (+1, −1), cut at the box; a bound that is reached is reached exactly
+        # 3. the step along (+1, −1), cut at the bounds; a bound is reached exactly
         curvature = max(at_i + diagonal[j] - 2 * row_i[j], MIN_CURVATURE)
         room_i, room_j = upper[i] - v[i], v[j] - lower[j]
         step = min((top - residual[j]) / curvature, room_i, room_j)
@@ -124,7 +123,7 @@ def descend(
 
 @compiled
 def intercept(lower: FloatArray, upper: FloatArray, v: FloatArray, residual: FloatArray) -> float:
-    """The threshold b of f = Kv + b: the mean residual of unbounded rows, or the middle of what the bounds allow."""
+    """The intercept b of f = Kv + b: the mean residual of the unbounded rows, or the middle of the allowed interval."""
     total, count, top, bottom = 0.0, 0, -np.inf, np.inf
     for t in range(len(v)):
         can_grow, can_fall = v[t] < upper[t], v[t] > lower[t]
@@ -146,9 +145,9 @@ def intercept(lower: FloatArray, upper: FloatArray, v: FloatArray, residual: Flo
 def svm_path(
     kernel: FloatArray, signs: FloatArray, bounds: FloatArray, Cs: FloatArray, violation: float, max_updates: int
 ) -> tuple[FloatArray, FloatArray]:
-    """PairwiseSVMs for an increasing sequence of C on one kernel, each started from the one before.
+    """Train an SVM for each C of an increasing sequence on one kernel, each started from the previous one.
 
-    `bounds` are the rows' shares of C (class weights). Returns v, one row per C, and the intercepts.
+    `bounds` multiply C row by row (class weights). Returns v, one row per C, and the intercepts.
     """
     n, n_C = len(signs), len(Cs)
     solutions, intercepts = np.zeros((n_C, n)), np.zeros(n_C)
@@ -164,7 +163,7 @@ def svm_path(
             bounded = bounded or abs(v[t]) >= Cs[c - 1] * bounds[t]
         if bounded:
             if c > 0:
-                # the best multiple of the last solution between itself and all the room the new C gives
+                # the best multiple, from 1 to new C / old C, of the last solution
                 linear, quadratic = 0.0, 0.0
                 for t in range(n):
                     linear += signs[t] * v[t]
@@ -182,9 +181,9 @@ def svm_path(
 
 
 def duality_gap(program: Program, v: FloatArray, residual: FloatArray) -> float:
-    """How far `v` can be from the best value at most: the primal value of the svm v defines, less its dual value.
+    """An upper bound of how far the value at `v` is from the best: primal minus dual value of the SVM.
 
-    It is the maximum of residualᵀ(s − v) over feasible s, which by duality is one sorted pass over intercepts.
+    It is the maximum of residualᵀ(s − v) over feasible s, which by duality takes one sorted pass over intercepts.
     """
     order = np.argsort(residual)
     at = residual[order]
@@ -196,7 +195,7 @@ def duality_gap(program: Program, v: FloatArray, residual: FloatArray) -> float:
 
 
 def solve(program: Program, v: FloatArray, *, gap: float) -> tuple[FloatArray, FloatArray, float]:
-    """Solve from the feasible start `v` until the duality gap is at most `gap`; returns v, q − Kv and the gap.
+    """Solve from the feasible start `v` until the duality gap is at most `gap`; return v, q − Kv and the gap.
 
     >>> program = Program.svm(np.eye(2), np.array([1.0, -1.0]), np.array([9.0, 9.0]))
     >>> solve(program, np.zeros(2), gap=1e-6)[0].tolist()
@@ -205,7 +204,7 @@ def solve(program: Program, v: FloatArray, *, gap: float) -> tuple[FloatArray, F
     v = v.copy()
     violation, left = FIRST_VIOLATION, MAX_UPDATES
     while True:
-        # a fresh residual wipes out the rounding of many updates
+        # computed anew, because rounding adds up over many updates
         residual = program.linear - program.kernel @ v
         left -= descend(program.kernel, program.lower, program.upper, v, residual, violation, left)
         reached = duality_gap(program, v, residual)
@@ -219,7 +218,7 @@ def solve(program: Program, v: FloatArray, *, gap: float) -> tuple[FloatArray, F
 def _polished(
     program: Program, v: FloatArray, residual: FloatArray, reached: float
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Solve for the unbounded variables at once, where pairs of them would take many updates; kept if it helps."""
+    """Solve for all unbounded variables together, by one linear system; kept only if the gap gets smaller."""
     free = np.flatnonzero((v > program.lower) & (v < program.upper))
     if len(free) < 2:
         return v, residual, reached

@@ -1,11 +1,11 @@
-"""Many support vector machines at once, on the device: the steps of `smo.svm_path`, one svm a program (Triton).
+"""Many SVMs at once on a GPU: the steps of `smo.svm_path`, one Triton program per SVM.
 
-A svm's whole state stays on chip: v and the residual q − Kv over all rows of its kernel, in double precision. An
-update reads two rows of the kernel and nothing else. Rows that are not the svm's own (other classes, validation
-rows) have q = 0 and can't move; their residual, −Kv, is carried along, so that the decisions on them cost no product.
+The whole state of an SVM stays on chip: v and the residual q − Kv over all rows of its kernel, in double precision. An
+update reads two rows of the kernel and nothing else. Rows that the SVM does not train on (other classes, validation
+rows) have q = 0 and can't move; their residual, −Kv, is updated with the others, so decisions on them need no product.
 """
 
-# Triton compiles this function; its arguments have no types of Python.
+# Triton compiles these functions; their arguments have no Python types.
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from rwk.learn.smo import FIRST_VIOLATION, MAX_UPDATES, MIN_CURVATURE
 _INTERPRETED = tl.constexpr(os.environ.get("TRITON_INTERPRET") == "1")
 _MIN_CURVATURE = tl.constexpr(MIN_CURVATURE)
 LEAST_WIDTH: Final = 16
-# by width, the next smaller one's for those between: warps of a program and, where the compiler would take fewer
-# registers than there are, how many
+# by width (for widths in between, the next smaller one): warps per program, and the number of registers if the compiler
+# would use fewer than there are
 LAUNCH: Final[dict[int, dict[str, int]]] = {
     LEAST_WIDTH: {"num_warps": 1},
     256: {"num_warps": 2},
@@ -35,18 +35,18 @@ LAUNCH: Final[dict[int, dict[str, int]]] = {
 
 
 class Paths(NamedTuple):
-    """Solved svms, on the device."""
+    """Trained SVMs, as tensors on the GPU."""
 
-    solutions: Any  # (svms, C, n) v
-    intercepts: Any  # (svms, C) b
-    decisions: Any  # (svms, C, n) Kv + b, on every row of the kernel
+    solutions: Any  # (SVMs, C, n) v
+    intercepts: Any  # (SVMs, C) b
+    decisions: Any  # (SVMs, C, n) Kv + b, on every row of the kernel
 
 
 def svm_paths(kernels: Any, which: Any, signs: Any, Cs: Any, *, violation: float = FIRST_VIOLATION) -> Paths:
-    """PairwiseSVMs for an increasing sequence of C, each started from the one before.
+    """Train SVMs for an increasing sequence of C, each started from the previous C.
 
-    `kernels` are (k, n, n), symmetric; svm m lives on kernels[which[m]] and has signs[m] of ±1 on its own rows, 0
-    elsewhere. Everything is on one device; `Cs` are in double precision.
+    `kernels` are (k, n, n), symmetric; SVM m is trained on kernels[which[m]] and has signs[m] of ±1 on its training
+    rows, 0 elsewhere. All tensors are on one device; `Cs` are in double precision.
     """
     n, count = kernels.shape[1], len(which)
     shape = count, len(Cs), n
@@ -78,17 +78,17 @@ def _three_sums(a, b, c):
 
 @triton.jit
 def _extremes(top, at, bottom, other_top, other_at, other_bottom):
-    """The largest with its first place, and the smallest."""
+    """The largest value with its first index, and the smallest value."""
     other = (other_top > top) | ((other_top == top) & (other_at < at))
     return tl.where(other, other_top, top), tl.where(other, other_at, at), tl.minimum(bottom, other_bottom)
 
 
 @triton.jit
 def _violators(residual, v, lower, upper, at):
-    """The row that most wants to grow, and how much the one that most wants to fall does."""
+    """The largest residual of rows that can grow, its row, and the smallest residual of rows that can fall."""
     growth = tl.where(v < upper, residual, -float("inf"))
     fall = tl.where(v > lower, residual, float("inf"))
-    if _INTERPRETED:  # which is slow at reductions of its own
+    if _INTERPRETED:  # the interpreter is slow at user-defined reductions
         top, i = tl.max(growth, axis=0, return_indices=True)
         bottom = tl.min(fall)
     else:
@@ -117,14 +117,14 @@ def _svm_path_kernel(
         upper = tl.where(signs > 0.0, C, 0.0)
         lower = tl.where(signs < 0.0, -C, 0.0)
         bounded = (c == 0) | (tl.max(tl.where(signs == 0.0, -1.0, tl.abs(v) - last_C)) >= 0.0)
-        # the best multiple of the last solution between itself and all the room the new C gives
+        # the best multiple, from 1 to new C / old C, of the last solution
         linear = tl.sum(signs * v)
         quadratic = tl.sum((signs - residual) * v)
         best = tl.where(quadratic > 0.0, tl.maximum(1.0, linear / tl.maximum(quadratic, 1e-300)), float("inf"))
         growth = tl.where(bounded, tl.minimum(C / last_C, best), 1.0)
         residual = signs - growth * (signs - residual)
         v = tl.minimum(tl.maximum(growth * v, lower), upper)
-        # 1. the row that most wants to grow
+        # 1. the row that wants to grow most
         top, i, bottom = _violators(residual, v, lower, upper, at)
         left = tl.where(bounded, max_updates, 0)
         while (left > 0) & (top - bottom > violation):
@@ -135,7 +135,7 @@ def _svm_path_kernel(
             curvature = tl.maximum(at_i + diagonal - 2.0 * row_i, _MIN_CURVATURE)
             gain, j = tl.max((slope * slope).to(tl.float32) / curvature.to(tl.float32), axis=0, return_indices=True)
             row_j = tl.load(kernel + j.to(tl.int64) * n + at, mask=inside, other=0.0).to(tl.float64)
-            # 3. the step along (+1, -1), cut at the box; a bound that is reached is reached exactly
+            # 3. the step along (+1, -1), cut at the bounds; a bound is reached exactly
             own_j = at == j
             picked = tl.where(own_j, slope, 0.0), tl.where(own_j, v - lower, 0.0), tl.where(at == i, upper - v, 0.0)
             slope_j, room_j, room_i = _three_sums(picked[0], picked[1], picked[2])
@@ -148,7 +148,7 @@ def _svm_path_kernel(
             residual -= step * (row_i - row_j)
             left = tl.where(gain > 0.0, left - 1, 0)
             top, i, bottom = _violators(residual, v, lower, upper, at)
-        # the threshold: the mean residual of unbounded rows, or the middle of what the bounds allow
+        # the intercept: the mean residual of the unbounded rows, or the middle of the allowed interval
         free = (v < upper) & (v > lower)
         count = tl.sum(free.to(tl.float64))
         middle = tl.where(top == -float("inf"), bottom, tl.where(bottom == float("inf"), top, 0.5 * (top + bottom)))

@@ -1,18 +1,9 @@
-"""A support vector classifier for indefinite kernels. It sees matrices only.
-
-spectrum   what is done to the kernel's negative part, and to rows of new graphs
-proxy      the treatment that learns kernel and support vectors together
-svms   one against one, many C on one kernel
-smo        the quadratic program of a single svm
-platt      probabilities from decisions
-"""
+"""A support vector classifier for precomputed kernels that need not be positive (package header: who calls whom)."""
 
 from __future__ import annotations
 
 import warnings
-from difflib import get_close_matches
-from math import inf, isfinite
-from numbers import Real
+from math import inf
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -28,26 +19,70 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from rwk.learn.one_vs_one import PairwiseSVMs, encode_classes, fit_path, vote, winners
 from rwk.learn.platt import couple, fit_sigmoids, sigmoids
 from rwk.learn.proxy import Proxy, solve_class_pairs
-from rwk.learn.treatment import TREATMENTS, Treatment, diagonal_scale, spectrum, treat
+from rwk.learn.svc_checks import check_finite, check_square, check_svc_parameters
+from rwk.learn.treatment import Treatment, diagonal_scale, spectrum, treat
 from rwk.runtime.arrays import FloatArray, IntArray
 
-ASYMMETRY = 1e-6
 PLATT_FOLDS = 5
 
 
 class IndefiniteSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Support vector classification with a precomputed kernel that need not be positive.
 
-    The kernel is divided by its mean diagonal, then treated: "clip" drops negative eigenvalues, "flip" takes their
-    sizes, "shift" lifts all, "none" leaves them, and "proxy" learns a positive kernel together with the support
-    vectors, kept near the given one with weight `kappa` (Luss and d'Aspremont 2008; κ = ∞ is clip). New rows are
-    treated like training rows. More than two classes: one against one, all on one treated kernel. `tol` is the
-    relative duality gap to reach, `max_iter` the most Newton steps of a proxy svm.
+    The kernel is divided by its mean diagonal, then its negative eigenvalues are treated; rows of new graphs are
+    treated like training rows. With more than two classes, one SVM is trained per pair of classes, all on the same
+    treated kernel.
 
-    Learned: `negative_share_` and `eigenvalues_` (of the scaled, untreated kernel), `duality_gap_` (relative, the
-    largest of all svms), `dual_value_`, `dual_coef_` (y∘α), `row_coef_` (the same, mapped to act on untreated
-    rows), `intercept_`, `support_`, `scale_`, `n_iter_` (quadratic programs solved), `classes_`.
+    Parameters
+    ----------
+    C : float, default 1.0
+        Cost of a training error; larger values fit the training graphs more closely.
+    treatment : {"clip", "proxy", "flip", "shift", "none"}, default "clip"
+        What is done about negative eigenvalues: "clip" sets them to 0, "flip" takes their absolute values, "shift"
+        raises all eigenvalues until the smallest is 0, "none" leaves them, and "proxy" learns a positive kernel near
+        the given one together with the support vectors (Luss and d'Aspremont 2008).
+    kappa : float, default inf
+        For "proxy", the weight that keeps the learned kernel near the given one; infinity is the same as "clip".
+    class_weight : dict or "balanced", optional
+        Factors of C for each class; "balanced" makes them inversely proportional to class sizes.
+    probability : bool, default False
+        Whether to fit what `predict_proba` needs (Platt's sigmoids, by five inner folds).
+    decision_function_shape : {"ovr", "ovo"}, default "ovr"
+        With more than two classes, whether `decision_function` has one column per class or per pair of classes.
+    tol : float, default 1e-4
+        The relative duality gap to reach.
+    max_iter : int, default 100
+        The most Newton steps for one SVM with treatment "proxy".
+    random_state : int or RandomState, optional
+        Seed of the inner folds that `probability=True` needs.
 
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes.
+    eigenvalues_ : ndarray of shape (n_train,)
+        Eigenvalues of the scaled, untreated kernel.
+    negative_share_ : float
+        Sum of the absolute negative eigenvalues over the sum of all absolute eigenvalues.
+    duality_gap_ : float
+        The relative duality gap that was reached, the largest of all SVMs.
+    dual_value_ : ndarray of shape (n_pairs,)
+        Values of the dual objective, one per pair of classes.
+    dual_coef_ : ndarray of shape (n_pairs, n_train)
+        y∘α of each SVM.
+    row_coef_ : ndarray of shape (n_pairs, n_train)
+        The same, mapped so that it applies to untreated kernel rows.
+    intercept_ : ndarray of shape (n_pairs,)
+        Intercepts of the SVMs.
+    support_ : ndarray
+        Indices of the training graphs that any SVM uses.
+    scale_ : float
+        The mean diagonal, by which the kernel was divided.
+    n_iter_ : int
+        Number of quadratic programs solved for one SVM, the largest of all SVMs.
+
+    Examples
+    --------
     >>> D = np.abs(np.subtract.outer([0.0, 1.0, 5.0, 6.0], [0.0, 1.0, 5.0, 6.0]))
     >>> classifier = IndefiniteSVC(C=10.0, treatment="proxy", kappa=100.0).fit(np.exp(-D), ["a", "a", "b", "b"])
     >>> classifier.predict(np.exp(-D[:2])).tolist()
@@ -80,8 +115,21 @@ class IndefiniteSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from the square kernel of the training graphs and their targets."""
-        self._check_parameters()
+        """Train on a kernel matrix.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_train, n_train)
+            The symmetric kernel matrix of the training graphs.
+        y : array-like of shape (n_train,)
+            Their classes.
+
+        Returns
+        -------
+        IndefiniteSVC
+            The fitted classifier.
+        """
+        check_svc_parameters(self.get_params(deep=False))
         kernel, targets = self._check_training(X, y)
         self.classes_, codes = encode_classes(targets)
         weights = compute_class_weight(self.class_weight, classes=self.classes_, y=targets)
@@ -115,32 +163,66 @@ class IndefiniteSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.dual_coef_, self.row_coef_ = np.array(dual), np.array(rows)
         self.intercept_, self.dual_value_ = np.array(intercepts), np.array(values)
         self.support_ = np.flatnonzero((self.dual_coef_ != 0).any(axis=0))
-        # the program of the treated kernel, and one for each Newton step
+        # one program on the treated kernel, and one for each Newton step
         self.duality_gap_, self.n_iter_ = float(max(gaps)), 1 + int(max(steps))
         if self.duality_gap_ > self.tol:
             warnings.warn(
-                f"a relative duality gap of {self.duality_gap_:.2g} is left, more than tol={self.tol:.2g}; "
+                f"the relative duality gap is {self.duality_gap_:.2g}, above tol={self.tol:.2g}; "
                 "lower C, or raise max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=3,
             )
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """Decisions on kernel rows of new graphs: (n,) for two classes, else per class ("ovr") or svm ("ovo")."""
+        """Decision values of new graphs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_train)
+            Kernel values of new graphs (rows) with the training graphs (columns).
+
+        Returns
+        -------
+        ndarray
+            Of shape (n,) for two classes, positive for the second; with more classes one column per class, or per
+            pair of classes if `decision_function_shape="ovo"`.
+        """
         decisions = self._decide(X)
         if len(self.classes_) == 2:
             return decisions[:, 0]
-        # scikit-learn's sign: positive for the first class of a pair
+        # scikit-learn's sign for "ovo": positive for the first class of a pair
         return -decisions if self.decision_function_shape == "ovo" else vote(decisions, len(self.classes_))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predicted classes of new graphs, from their kernel rows against the training graphs."""
+        """Predicted classes of new graphs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_train)
+            Kernel values of new graphs (rows) with the training graphs (columns).
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The predicted classes.
+        """
         codes = winners(self._decide(X))
         return np.asarray(self.classes_[codes])
 
     @available_if(lambda self: bool(self.probability))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Class probabilities of new graphs: Platt's sigmoids, coupled when there are more than two classes."""
+        """Class probabilities of new graphs; only with `probability=True`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_train)
+            Kernel values of new graphs (rows) with the training graphs (columns).
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            Probabilities from Platt's sigmoids, combined over pairs if there are more than two classes.
+        """
         decisions = self._decide(X)
         if not hasattr(self, "sigmoids_"):
             raise ValueError("the classifier was fitted with probability=False; set it to True and fit again")
@@ -152,7 +234,7 @@ class IndefiniteSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return PairwiseSVMs(self.row_coef_, self.intercept_).decide(rows / self.scale_)
 
     def _fit_probabilities(self, kernel: FloatArray, targets: NDArray[Any], codes: IntArray) -> None:
-        """Sigmoids on decisions that held-out graphs got from inner folds."""
+        """Fit sigmoids to decisions on graphs that were held out in inner folds."""
         smallest = int(np.bincount(codes).min())
         if smallest < 2:
             raise ValueError("probability=True needs at least two training graphs of every class; one class has one")
@@ -164,39 +246,19 @@ class IndefiniteSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             decisions[held_out] = inner._decide(kernel[np.ix_(held_out, train)])
         self.sigmoids_ = fit_sigmoids(decisions, codes)
 
-    def _check_parameters(self) -> None:
-        for name in ("C", "kappa", "tol", "max_iter"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not float(value) > 0:
-                raise ValueError(f"{name} must be a positive number, not {value!r}")
-        if not isfinite(self.C):
-            raise ValueError("C must be finite; for a hard margin give a large number")
-        if self.treatment not in TREATMENTS:
-            near = get_close_matches(str(self.treatment), TREATMENTS, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(TREATMENTS)}"
-            raise ValueError(f"unknown treatment {self.treatment!r}; {hint}")
-        if self.decision_function_shape not in ("ovr", "ovo"):
-            raise ValueError(f"decision_function_shape must be 'ovr' or 'ovo', not {self.decision_function_shape!r}")
-
     def _check_training(self, X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, NDArray[Any]]:
         if y is None:
-            raise ValueError("IndefiniteSVC requires y to be passed, but the target y is None: give one per graph")
-        kernel = self._validated(X, reset=True)
-        n, m = kernel.shape
-        if n != m:
-            raise ValueError(f"the kernel has shape {kernel.shape}, but training needs a square one")
+            raise ValueError("IndefiniteSVC requires y to be passed, but the target y is None; give a class per graph")
+        kernel = check_square(self._validated(X, reset=True))
         targets = column_or_1d(y, warn=True)
-        if len(targets) != n:
-            raise ValueError(f"the kernel is of {n} graphs, but there are {len(targets)} targets")
-        apart = float(np.abs(kernel - kernel.T).max())
-        if apart > ASYMMETRY * float(np.abs(kernel).max()):
-            raise ValueError(f"the kernel is not symmetric (entries differ by up to {apart:.3g}); average it with Kᵀ")
+        if len(targets) != len(kernel):
+            raise ValueError(f"the kernel is of {len(kernel)} graphs, but there are {len(targets)} targets")
         encode_classes(targets)
         check_classification_targets(targets)
-        return (kernel + kernel.T) / 2, targets
+        return kernel, targets
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> FloatArray:
-        kernel = _finite(X)
+        kernel = check_finite(X)
         try:
             from sklearn.utils.validation import validate_data
         except ImportError:  # scikit-learn before 1.6
@@ -210,12 +272,3 @@ class IndefiniteSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _more_tags(self) -> dict[str, bool]:  # scikit-learn before 1.6
         return {"pairwise": True}
-
-
-def _finite(X: ArrayLike) -> ArrayLike:
-    if isinstance(X, np.ndarray) and X.ndim == 2 and np.issubdtype(X.dtype, np.floating):
-        bad = ~np.isfinite(X)
-        if bad.any():
-            i, j = np.argwhere(bad)[0]
-            raise ValueError(f"the kernel has {bad.sum()} entries NaN or infinite (inf), the first at ({i}, {j})")
-    return X

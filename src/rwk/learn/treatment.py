@@ -1,8 +1,8 @@
-"""The spectrum of an indefinite kernel, and what is done about its negative part.
+"""The spectrum of an indefinite kernel, and what is done about its negative eigenvalues.
 
-A treatment changes the training kernel; rows of new graphs are changed by the same linear map, so that a new graph is
-treated like a training graph and no other new graph matters. Every map here has the form I − f N Nᵀ, with N the
-eigenvectors of negative eigenvalues: f = 1 clips, f = 2 flips.
+A treatment changes the training kernel. Rows of new graphs are changed by the same linear map, so that a new graph is
+treated like a training graph, independently of other new graphs. Every map here has the form I − f N Nᵀ, with N the
+eigenvectors of the negative eigenvalues: f = 1 clips, f = 2 flips.
 """
 
 from __future__ import annotations
@@ -26,39 +26,39 @@ class KernelSpectrum(NamedTuple):
 
     @property
     def negative_values(self) -> FloatArray:
-        """Eigenvalues below zero beyond rounding."""
+        """Eigenvalues that are below zero by more than rounding."""
         return self.values[: self.negative_vectors.shape[1]]
 
     @property
     def negative_share(self) -> float:
-        """Sum of the negative eigenvalues' sizes over that of all eigenvalues: 0 for a kernel that needs nothing."""
+        """Σ|negative eigenvalues| / Σ|all eigenvalues|: 0 for a kernel that needs no treatment."""
         total = float(np.abs(self.values).sum())
         return float(-self.negative_values.sum()) / total if total else 0.0
 
 
 class TreatedKernel(NamedTuple):
-    """A training kernel a svm can be trained on, and the map for new rows."""
+    """A training kernel that an SVM can be trained on, and the map for new rows."""
 
     kernel: FloatArray  # (n, n)
     removed: FloatArray  # (n, k) eigenvectors that the map acts on
     factor: float
 
     def map_rows(self, rows: FloatArray) -> FloatArray:
-        """Treat rows of new graphs as the training rows were treated."""
+        """Treat rows of new graphs like the training rows."""
         return rows - self.factor * (rows @ self.removed) @ self.removed.T if self.factor else rows
 
     def map_coefficients(self, coefficients: FloatArray) -> FloatArray:
-        """Coefficients that give on untreated rows what `coefficients` (rows of them) give on treated rows."""
+        """Coefficients (in rows) that decide on untreated rows as `coefficients` decide on treated rows."""
         return self.map_rows(coefficients)
 
 
 def rounding(values: FloatArray) -> float:
-    """Eigenvalues nearer to 0 than this can't be told from 0."""
+    """The size below which an eigenvalue can't be told from 0."""
     return float(len(values) * np.finfo(np.float64).eps * np.abs(values).max(initial=0.0))
 
 
 def diagonal_scale(diagonal: FloatArray) -> float:
-    """The mean diagonal, by which kernels are divided so that C and κ mean the same for all; 1 if it is not positive.
+    """The mean diagonal, or 1 if it is not positive; kernels are divided by it so that C and κ mean the same for all.
 
     >>> diagonal_scale(np.array([1.0, 3.0]))
     2.0
@@ -78,7 +78,7 @@ def spectrum(kernel: FloatArray) -> KernelSpectrum:
 
 
 def negative_part(kernel: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Negative eigenvalues, increasing, and their vectors: where they are few, for half the price of the spectrum.
+    """Negative eigenvalues, increasing, and their eigenvectors; if they are few, twice as fast as `spectrum`.
 
     >>> negative_part(np.array([[0.0, 1.0], [1.0, 0.0]]))[0].round(6).tolist()
     [-1.0]
@@ -88,12 +88,12 @@ def negative_part(kernel: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def slack(kernel: FloatArray) -> float:
-    """As `rounding`, of eigenvalues that are not known: none is larger than the largest sum of a row's sizes."""
+    """Like `rounding` without knowing the eigenvalues: none is larger than the largest row sum of absolute values."""
     return float(len(kernel) * np.finfo(np.float64).eps * np.abs(kernel).sum(axis=0).max())
 
 
 def is_positive(kernel: FloatArray) -> bool:
-    """Whether a kernel is positive definite beyond doubt: far cheaper to see than its spectrum.
+    """Whether a Cholesky decomposition succeeds, which is far cheaper than the spectrum.
 
     >>> is_positive(np.eye(3)), is_positive(-np.eye(3))
     (True, False)
@@ -106,7 +106,7 @@ def is_positive(kernel: FloatArray) -> bool:
 
 
 def treat(kernel: FloatArray, treatment: str, known: KernelSpectrum | None = None) -> TreatedKernel:
-    """Treat a symmetric training kernel (`proxy` starts from `clip`, and differs from it by less the larger κ is).
+    """Treat a symmetric training kernel; "proxy" is treated like "clip", which it starts from.
 
     >>> swap = np.array([[0.0, 1.0], [1.0, 0.0]])
     >>> treat(swap, "clip").kernel.round(3).tolist()
@@ -115,7 +115,7 @@ def treat(kernel: FloatArray, treatment: str, known: KernelSpectrum | None = Non
     [[0.5, 0.5]]
     """
     nothing = np.empty((len(kernel), 0))
-    # kernels of fewer features than graphs have zeros in their spectrum, which rounding makes negative
+    # a kernel with fewer features than graphs has zero eigenvalues, which rounding may make negative
     if treatment == "none" or (known is None and is_positive(kernel + slack(kernel) * np.eye(len(kernel)))):
         return TreatedKernel(kernel, nothing, 0.0)
     values, vectors = (known.negative_values, known.negative_vectors) if known else negative_part(kernel)

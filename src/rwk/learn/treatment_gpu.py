@@ -1,6 +1,6 @@
-"""Many indefinite kernels treated at once, on the device: the maps of `treatment` without a spectrum.
+"""Many indefinite kernels treated at once on a GPU: the maps of `treatment`, without eigendecompositions.
 
-Products are what a device does best, so the negative part comes from the matrix sign U of K, which is +1 on the
+A GPU is best at matrix products, so the negative part comes from the matrix sign U of K, which is +1 on the
 eigenvectors of positive and −1 on those of negative eigenvalues, by the Newton-Schulz iteration X ← X (3 − X²) / 2:
 
     clip  K₊ = (K + UK) / 2,  rows → rows (I + U) / 2        flip  |K| = UK,  rows → rows U
@@ -12,20 +12,20 @@ from typing import Any, Final, NamedTuple
 
 import torch
 
-# an eigenvalue of the size of rounding grows by half each time, from 1e-13 of the largest one
+# an eigenvalue as small as rounding, 1e-13 of the largest one, grows by half in each step
 MAX_STEPS: Final = 90
 CHECKED_EVERY: Final = 6
 SETTLED: Final = 1e-9
 
 
 class TreatedKernels(NamedTuple):
-    """Training kernels that svms can be trained on, and their maps for new rows (None where nothing was done)."""
+    """Training kernels that SVMs can be trained on, and their maps for new rows (None if nothing was done)."""
 
     kernels: Any  # (k, n, n)
     maps: Any | None  # (k, n, n)
 
     def map_rows(self, which: int, rows: Any) -> Any:
-        """Treat rows of new graphs as the training rows of one kernel were treated."""
+        """Treat rows of new graphs like the training rows of kernel number `which`."""
         return rows if self.maps is None else rows @ self.maps[which]
 
 
@@ -48,7 +48,7 @@ def treat_many(kernels: Any, treatment: str) -> TreatedKernels:
 
 
 def matrix_sign(kernels: Any) -> Any:
-    """U with the eigenvectors of each symmetric kernel, and the signs of its eigenvalues."""
+    """The matrix sign U of each symmetric kernel: its eigenvectors, with the signs of its eigenvalues."""
     X = kernels / _norm(kernels)
     for step in range(MAX_STEPS):
         square = X @ X
@@ -63,10 +63,10 @@ def matrix_sign(kernels: Any) -> Any:
 
 
 def _norm(kernels: Any) -> Any:
-    """At least the largest size of an eigenvalue, (k, 1, 1)."""
+    """An upper bound of the largest absolute eigenvalue, (k, 1, 1)."""
     return kernels.abs().sum(dim=2).amax(dim=1)[:, None, None]
 
 
 def _slack(kernels: Any) -> Any:
-    """Eigenvalues nearer to 0 than this can't be told from 0, as `treatment.slack` has it."""
+    """The size below which an eigenvalue can't be told from 0, as in `treatment.slack`."""
     return kernels.shape[1] * torch.finfo(torch.float64).eps * _norm(kernels)

@@ -1,0 +1,65 @@
+"""What IndefiniteSVC checks: its parameters, and the kernel it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from math import isfinite
+from numbers import Real
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rwk.learn.treatment import TREATMENTS
+from rwk.runtime.arrays import FloatArray
+
+ASYMMETRY: Final = 1e-6  # allowed, relative to the largest entry
+
+
+def check_svc_parameters(parameters: Mapping[str, Any]) -> None:
+    """Raise ValueError unless all parameters of IndefiniteSVC are valid.
+
+    >>> check_svc_parameters({"C": 1.0, "kappa": 1.0, "tol": 1e-4, "max_iter": 9, "treatment": "clap"})
+    Traceback (most recent call last):
+    ...
+    ValueError: unknown treatment 'clap'; did you mean 'clip'?
+    """
+    for name in ("C", "kappa", "tol", "max_iter"):
+        value = parameters[name]
+        if not isinstance(value, Real) or not float(value) > 0:
+            raise ValueError(f"{name} must be a positive number, not {value!r}")
+    if not isfinite(parameters["C"]):
+        raise ValueError("C must be finite; for a hard margin, give a large number")
+    treatment = parameters["treatment"]
+    if treatment not in TREATMENTS:
+        near = get_close_matches(str(treatment), TREATMENTS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(TREATMENTS)}"
+        raise ValueError(f"unknown treatment {treatment!r}; {hint}")
+    shape = parameters["decision_function_shape"]
+    if shape not in ("ovr", "ovo"):
+        raise ValueError(f"decision_function_shape must be 'ovr' or 'ovo', not {shape!r}")
+
+
+def check_finite(X: ArrayLike) -> ArrayLike:
+    """The kernel as it is; raises ValueError if an entry is not finite, and names the first."""
+    if isinstance(X, np.ndarray) and X.ndim == 2 and np.issubdtype(X.dtype, np.floating):
+        bad = ~np.isfinite(X)
+        if bad.any():
+            i, j = np.argwhere(bad)[0]
+            raise ValueError(f"the kernel has {bad.sum()} entries NaN or infinite (inf), the first at ({i}, {j})")
+    return X
+
+
+def check_square(kernel: FloatArray) -> FloatArray:
+    """A training kernel, made exactly symmetric; raises ValueError unless it is square and nearly symmetric.
+
+    >>> check_square(np.array([[1.0, 0.5], [0.5, 1.0]])).tolist()
+    [[1.0, 0.5], [0.5, 1.0]]
+    """
+    if kernel.shape[0] != kernel.shape[1]:
+        raise ValueError(f"the kernel has shape {kernel.shape}, but training needs a square one")
+    apart = float(np.abs(kernel - kernel.T).max())
+    if apart > ASYMMETRY * float(np.abs(kernel).max()):
+        raise ValueError(f"the kernel is not symmetric (entries differ by up to {apart:.3g}); average it with Kᵀ")
+    return np.asarray((kernel + kernel.T) / 2)
