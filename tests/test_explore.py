@@ -1,4 +1,4 @@
-"""The explorer: its state, what uploads it refuses, and the page itself in a real browser."""
+"""The explorer: its state, the uploads that it rejects, and the page itself in a real browser."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_uploads_are_forgotten_in_turn(explorer, mutag):
     first = explorer.add("first", mutag[0])
     for i in range(25):
         explorer.add(str(i), mutag[0])
-    with pytest.raises(GraphError, match="gone"):
+    with pytest.raises(GraphError, match="no longer kept"):
         explorer.graph(first)
 
 
@@ -117,8 +117,8 @@ def test_graphml_smiles_and_edge_lists_are_read():
 
 
 @pytest.mark.parametrize("content", [BOMB, REACH])
-def test_xml_entities_are_refused(content):
-    with pytest.raises(GraphError, match="DOCTYPE, which is refused"):
+def test_xml_entities_are_rejected(content):
+    with pytest.raises(GraphError, match="DOCTYPE, which is not allowed"):
         parse_upload("g.graphml", content)
 
 
@@ -126,16 +126,16 @@ def test_xml_entities_are_refused(content):
     ("name", "content", "sentence"),
     [
         ("g.graphml", b"<graphml><graph>", "not well-formed XML"),
-        ("g.graphml", b"<graphml></graphml>", "not a GraphML file that can be read"),
+        ("g.graphml", b"<graphml></graphml>", "not a valid GraphML file"),
         ("g.txt", b"", "empty"),
-        ("g.txt", b"a b c d e", "is no edge"),
-        ("g.txt", b"a b -2", "is no weight"),
-        ("g.txt", b"a b nan", "is no weight"),
+        ("g.txt", b"a b c d e", "is not an edge"),
+        ("g.txt", b"a b -2", "is not a weight"),
+        ("g.txt", b"a b nan", "is not a weight"),
         ("g.bin", b"\xff\xfe\x00\x01", "not a text file"),
         ("m.smi", b"C1CC(", "not a SMILES"),
-        ("g.txt", b"a b\n" * (MAX_BYTES // 4 + 1), "bytes are too many"),
-        ("g.txt", "\n".join(f"{i} {i + 1}" for i in range(600)).encode(), "too large; at most 500 nodes"),
-        ("m.smi", b"C" * 1001, "too long"),
+        ("g.txt", b"a b\n" * (MAX_BYTES // 4 + 1), "bytes; give a file of at most"),
+        ("g.txt", "\n".join(f"{i} {i + 1}" for i in range(600)).encode(), "too large; give at most 500 nodes"),
+        ("m.smi", b"C" * 1001, "the SMILES has 1,001 characters; give one of at most"),
     ],
 )
 def test_bad_uploads_are_one_sentence(name, content, sentence):
@@ -152,7 +152,7 @@ def test_labels_take_the_codes_of_the_set(mutag):
 
 
 def test_missing_labels_and_attributes_are_one_sentence(mutag):
-    with pytest.raises(GraphError, match="have node labels, and yours has none"):
+    with pytest.raises(GraphError, match="have node labels, but yours has none"):
         fitted_to(parse_upload("g.txt", b"a b"), mutag)
     attributed = rwk.as_graphs([(np.ones((2, 2)) - np.eye(2), np.ones((2, 3)))])
     with pytest.raises(GraphError, match="have 3 node attributes"):
@@ -260,7 +260,7 @@ def click_graph(browser, key: str) -> None:
 
 
 def shown(browser) -> list[str]:
-    """The two graphs that the title names."""
+    """The two graphs named in the title."""
     return [part.split("(")[0].strip() for part in text_of(browser, "pair-title").split(" and ")]
 
 
@@ -280,7 +280,7 @@ def test_two_clicks_choose_two_graphs(browser, pictures):
 
 
 def solving_time(browser) -> float:
-    """Milliseconds, as the page says."""
+    """The milliseconds that the page shows."""
     return float(text_of(browser, "timing").split(",")[-1].removesuffix(" ms"))
 
 
@@ -339,7 +339,7 @@ def test_good_and_bad_uploads(browser, tmp_path, pictures):
     wait(lambda: shown(browser)[0] == "mine.graphml")
     assert "2 nodes, 1 edges" in text_of(browser, "message")
     browser.find_element("css selector", "#upload input[type=file]").send_keys(str(bad))
-    wait(lambda: "DOCTYPE, which is refused" in text_of(browser, "message"))
+    wait(lambda: "DOCTYPE, which is not allowed" in text_of(browser, "message"))
     assert shown(browser)[0] == "mine.graphml"
     browser.save_screenshot(str(pictures / "explorer-uploaded.png"))
 
@@ -351,7 +351,7 @@ def test_smiles_field(browser, pictures):
     browser.save_screenshot(str(pictures / "explorer-smiles.png"))
 
 
-def test_other_host_names_are_refused(address):
+def test_other_host_names_are_rejected(address):
     from urllib.error import HTTPError
     from urllib.request import Request, urlopen
 

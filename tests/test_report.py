@@ -1,4 +1,4 @@
-"""Pictures hold what they say, layouts are stable, and a report is one file that needs nothing else."""
+"""Pictures show what they claim, layouts are stable, and a report is one file that needs nothing else."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_any_size_is_drawn_inside_the_frame(n):
 
 @pytest.mark.parametrize("n", [10, 30, 100])
 def test_nodes_keep_clear_of_each_other(n):
-    """Nine dots in ten do not touch their nearest neighbour, in either graph, also where graphs fall apart."""
+    """Nine dots in ten do not touch their nearest neighbour, in either graph, also if a graph is not connected."""
     graphs = rwk.as_graphs([nx.random_geometric_graph(n, 1.6 / n**0.5, seed=seed) for seed in (1, 2)])
     ax = plot_alignment(graphs[0], graphs[1], rwk.align(graphs[0], graphs[1]))
     ax.figure.canvas.draw()
@@ -228,7 +228,7 @@ def test_parts_do_not_overlap():
 
 
 def test_blurred_mass_leaves_a_layout_as_it_is():
-    """Where every node's mass goes everywhere, the second graph is only turned: it keeps its own layout."""
+    """If the mass of every node goes everywhere, the second graph is only rotated: it keeps its own layout."""
     graph = rwk.as_graphs(nx.grid_2d_graph(4, 5))[0]
     own = layout(graph)
     drawn = matched_layout(graph, own, np.full((20, 20), 1 / 400))
@@ -237,7 +237,7 @@ def test_blurred_mass_leaves_a_layout_as_it_is():
 
 
 def test_matched_layout_follows_the_coupling(mutag):
-    """A relabelled copy comes to lie on the first graph: every line is straight and equally long."""
+    """A relabelled copy gets the layout of the first graph: all lines are parallel and equally long."""
     graph = mutag[0]
     order = np.random.default_rng(0).permutation(graph.n_nodes)
     copy = graph.permuted(order)
@@ -314,7 +314,7 @@ def test_accuracy_bars_are_the_records():
 
 
 def test_every_method_is_named_once_in_a_colour_of_its_own():
-    """Also methods that the first dataset has no record of; there is no gap where a method was not run."""
+    """Also methods without a record of the first dataset; there is no gap for a method that was not run."""
     names = [f"method {i}" for i in range(12)]
     scores = [score_of(data, name, 0.8) for data, methods in (("A", names[:2]), ("B", names[1:])) for name in methods]
     ax = plot_accuracy(scores)
@@ -356,7 +356,7 @@ def test_missing_matplotlib_is_one_sentence(monkeypatch):
 
 
 class Page(HTMLParser):
-    """Collects what a page refers to, and checks that tags close."""
+    """Collects what a page refers to, and checks that all tags are closed."""
 
     VOID = frozenset({"meta", "img", "br", "link", "input"})
 
@@ -399,7 +399,7 @@ def test_report_says_the_runs_figures(page, run_folder):
     run = read_run(run_folder[1])
     assert f"{100 * run.record['accuracy']:.1f}" in page
     assert f"{run.record['health']['n_pairs']:,}" in page
-    for title in ("Result", "The whole set", "Nearest neighbours", "Hardest graphs", "Health", "Settings", "Made with"):
+    for title in ("Result", "Overview", "Nearest neighbours", "Hardest graphs", "Health", "Settings", "Made with"):
         assert f"<h2>{title}</h2>" in page
     assert page.count("<img") >= 6
     assert "prefers-color-scheme: dark" in page
@@ -423,7 +423,7 @@ def test_report_without_the_graphs_goes_without_alignments(run_folder, tmp_path)
 
 def test_report_of_a_bare_matrix(run_folder, tmp_path):
     text = write_report(run_folder[1] / "gram.npz", tmp_path / "report.html")[0].read_text(encoding="utf-8")
-    assert "<h2>The whole set</h2>" in text
+    assert "<h2>Overview</h2>" in text
 
 
 def test_names_are_escaped(tmp_path):
@@ -438,7 +438,7 @@ def test_names_are_escaped(tmp_path):
     [
         (lambda folder: folder / "nothing", "neither the folder of a run nor a matrix"),
         (lambda folder: (folder / "run.json").write_text("{}") and folder, "is not the record of a run"),
-        (lambda folder: (folder / "run.json").write_text("{") and folder, "can't be read"),
+        (lambda folder: (folder / "run.json").write_text("{") and folder, "cannot be read"),
     ],
 )
 def test_bad_runs_are_one_sentence(tmp_path, make, sentence):
@@ -446,7 +446,7 @@ def test_bad_runs_are_one_sentence(tmp_path, make, sentence):
         read_run(make(tmp_path))
 
 
-def test_report_refuses_other_endings_and_other_graphs(run_folder, tmp_path):
+def test_report_rejects_other_endings_and_other_graphs(run_folder, tmp_path):
     graphs, folder = run_folder
     with pytest.raises(ReportError, match=r"\.html or \.md"):
         write_report(folder, tmp_path / "report.pdf")

@@ -1,12 +1,13 @@
-"""A page to explore a set of graphs: its map, any two graphs side by side, sliders that solve again at once.
+"""A web page to explore a set of graphs: its map, any two graphs side by side, sliders that solve again at once.
 
-    state     what the page knows: graphs, map, neighbours, solving (no web in it)
-    upload    a user's own graph from untrusted bytes
+    server    `serve`: starts the server, answers what the user does; calls all the files below
+    state     `Explorer`: the graphs, their map, neighbours, solving a pair; knows nothing of the web
+    upload    a graph from a file that a user uploads, which is not trusted
     drawings  the map and the pair as plain dictionaries for the browser
-    page      what stands where
-    server    callbacks, safety, serving
+    web_page  the layout of the page
 
-The server answers this machine only and everything it sends is its own. Needs the extra `explore`.
+The server answers requests from this computer only, and the page loads nothing from elsewhere. Needs the extra
+`explore`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The map and a pair of graphs as plain dictionaries, as the browser's libraries take them."""
+"""The map and a pair of graphs as plain dictionaries, the form that Plotly and Cytoscape take."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Any, Final
 import numpy as np
 
 from rwk.explore.state import Explorer, SolvedPair
-from rwk.report.alignment import FULL_PAYMENT, shown_flows
+from rwk.report.alignment import OTHER_LABEL, nodes_with_mass, payment_levels, placed_beside, shown_flows
 from rwk.report.drawing import NAMED_NODES, label_fills, node_fills, node_texts
 from rwk.report.palette import LINK, TERMS, class_colours
 
-UNIT: Final = 62  # pixels of an edge
-OTHER: Final = "#d97706"
+UNIT: Final = 62  # pixels per edge
 RINGS: Final = ("#c3cad3", "#e8c46a", "#e8853a", "#c22f2f", "#7f1d2d")  # from paying nothing to paying most
 
 STYLE: Final[list[dict[str, Any]]] = [
@@ -44,17 +43,15 @@ STYLE: Final[list[dict[str, Any]]] = [
 
 
 def pair_elements(solved: SolvedPair) -> list[dict[str, Any]]:
-    """Nodes, bonds and lines of mass of a solved pair."""
-    first, second = solved.places
-    gap = max(2.6, 0.3 * max(np.ptp(first[:, 1]), np.ptp(second[:, 1])))
-    second = second - second.mean(axis=0)
-    second = second + np.array([first[:, 0].max() + gap - second[:, 0].min(), first[:, 1].mean()])
+    """The nodes, edges and lines of transported mass of a solved pair."""
+    first, second = solved.places[0], placed_beside(*solved.places)
     fills = label_fills(solved.first, solved.second)
     sides = (("a", solved.first, first, 0), ("b", solved.second, second, 1))
-    levels = _levels(solved)
-    lines = _lines(solved)
+    levels = payment_levels(solved.first, solved.second, solved.solution) or tuple(
+        np.zeros(graph.n_nodes) for graph in (solved.first, solved.second)
+    )
     return [
-        *lines,
+        *_lines(solved),
         *(bond for side, graph, _, _ in sides for bond in _bonds(side, graph)),
         *(node for side, graph, at, i in sides for node in _nodes(side, graph, at, fills, levels[i])),
     ]
@@ -94,7 +91,8 @@ def _bonds(side: str, graph: Any) -> list[dict[str, Any]]:
 
 def _lines(solved: SolvedPair) -> list[dict[str, Any]]:
     kept = [
-        _kept(graph, n) for graph, n in zip((solved.first, solved.second), solved.solution.coupling.shape, strict=True)
+        nodes_with_mass(graph, n)
+        for graph, n in zip((solved.first, solved.second), solved.solution.coupling.shape, strict=True)
     ]
     rows, columns, strength = shown_flows(solved.solution.coupling)
     labels = (solved.first.node_labels, solved.second.node_labels)
@@ -107,36 +105,20 @@ def _lines(solved: SolvedPair) -> list[dict[str, Any]]:
             "target": f"b{k}",
             "width": round(1 + 9 * share, 2),
             "opacity": round(0.12 + 0.38 * share, 3),
-            "colour": LINK if same else OTHER,
+            "colour": LINK if same else OTHER_LABEL,
         }
         lines.append({"data": data, "classes": "mass"})
     return lines
 
 
-def _kept(graph: Any, n: int) -> Any:
-    return np.arange(n) if n == graph.n_nodes else np.flatnonzero(graph.node_weights)
-
-
-def _levels(solved: SolvedPair) -> tuple[Any, Any]:
-    """What each node pays, as a share of what the dearest pays."""
-    levels = [np.zeros(graph.n_nodes) for graph in (solved.first, solved.second)]
-    paid = solved.solution.paid
-    if paid is not None:
-        for level, graph, part in zip(levels, (solved.first, solved.second), paid, strict=True):
-            level[_kept(graph, len(part))] = np.maximum(part, 0) * len(part)
-        top = max(FULL_PAYMENT, *(float(level.max()) for level in levels))
-        levels = [level / top for level in levels]
-    return levels[0], levels[1]
-
-
 def term_rows(solved: SolvedPair) -> list[tuple[str, str, float]]:
-    """Name, colour and value of every term that is not 0."""
+    """Name, colour and value of every term that is not nearly 0."""
     named = solved.solution.terms.items()
     return [(*TERMS.get(name, (name, "#9aa5b1")), value) for name, value in named if abs(value) > 5e-4]
 
 
 def map_figure(explorer: Explorer, chosen: dict[str, str], shown: str | None) -> dict[str, Any]:
-    """The map as a figure: a point a graph, the chosen two ringed, other classes than the one shown faded."""
+    """The map as a Plotly figure: one point per graph, the two chosen graphs ringed, classes not shown faded."""
     targets = explorer.graphs.targets
     classes = np.array(["graphs"] * len(explorer.mapped) if targets is None else targets[explorer.mapped].astype(str))
     colours = class_colours(classes)

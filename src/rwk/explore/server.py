@@ -1,4 +1,4 @@
-"""The page's server: callbacks, what it refuses, and how it is started."""
+"""The web server: starting it, answering what the user does, rejecting requests from elsewhere."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rwk.explore.state import Explorer, Settings
 from rwk.explore.upload import MAX_BYTES, parse_smiles, parse_upload
 from rwk.explore.web_page import neighbour_items, page, term_bars
 from rwk.graphs import GraphError
+from rwk.runtime.log import LOG
 from rwk.runtime.words import counted
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 HOST: Final = "127.0.0.1"
 NAMES: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
-# nothing but what this server sends; the libraries need inline styles and one eval
+# the page may load only what this server sends; the libraries need inline styles and one eval
 POLICY: Final = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; connect-src 'self'; worker-src 'self' blob:; frame-ancestors 'none'"
@@ -40,11 +41,24 @@ def serve(
     port: int = 8050,
     browser: bool = True,
     discrepancy: FloatArray | None = None,
-    say: Callable[[str], object] = print,
+    say: Callable[[str], object] = LOG.warning,
 ) -> None:
-    """Open the page of a set of graphs on this machine and serve it until stopped.
+    """Serve the page of a set of graphs on this computer until stopped.
 
-    `discrepancy` is the set's matrix, where it was computed before.
+    Parameters
+    ----------
+    graphs : GraphSet
+        The graphs to explore.
+    parameters : Parameters, optional
+        Settings of the kernel; the defaults if None.
+    port : int
+        Port to serve on.
+    browser : bool
+        Whether to open the page in a browser.
+    discrepancy : array of shape (n_graphs, n_graphs), optional
+        The matrix of discrepancies, if it is known; computed if None.
+    say : callable
+        Called with the line that tells the address; by default the library's log.
     """
     _check_port(port)
     _need_dash()
@@ -60,7 +74,7 @@ def serve(
 
 
 def make_app(explorer: Explorer) -> Any:
-    """The Dash application of an explorer."""
+    """The Dash application for an explorer."""
     _need_dash()
     from importlib.resources import files
 
@@ -83,7 +97,7 @@ def make_app(explorer: Explorer) -> Any:
 
 
 def _guard(server: Any) -> None:
-    """Only this machine's names are answered (a web site can't rebind its name to us), and only own parts load."""
+    """Answer requests to this computer's own names only (against DNS rebinding); let the page load only our files."""
     from flask import abort, request
 
     server.config["MAX_CONTENT_LENGTH"] = 2 * MAX_BYTES
@@ -103,7 +117,7 @@ def _guard(server: Any) -> None:
 
 
 def _choose(app: Any, explorer: Explorer) -> None:
-    """Everything that changes which two graphs are shown."""
+    """Add the callback for everything that changes which two graphs are shown."""
     from dash import ALL, Input, Output, State, ctx, no_update
 
     @app.callback(  # type: ignore[untyped-decorator]
@@ -127,7 +141,7 @@ def _choose(app: Any, explorer: Explorer) -> None:
     def choose(*given: Any) -> Any:
         click, _, near, _, contents, _, _, search, filename, smiles, chosen = given
         cause, message = ctx.triggered_id, ""
-        if isinstance(cause, dict) and not any(near):  # the list was drawn anew, nobody clicked
+        if isinstance(cause, dict) and not any(near):  # the list was redrawn, nobody clicked
             return (no_update,) * 4
         try:
             if cause == "upload":
@@ -144,7 +158,7 @@ def _choose(app: Any, explorer: Explorer) -> None:
 
 
 def _clicked(explorer: Explorer, chosen: dict[str, str], cause: Any, click: Any, search: Any) -> dict[str, str]:
-    """The choice after a click on the map, a neighbour or a button, or a search."""
+    """The two chosen graphs after a click on the map, a neighbour or a button, or after a search."""
     if cause == "swap":
         return {**chosen, "a": chosen["b"], "b": chosen["a"]}
     if isinstance(cause, dict):
@@ -157,7 +171,7 @@ def _clicked(explorer: Explorer, chosen: dict[str, str], cause: Any, click: Any,
 
 
 def _draw(app: Any, explorer: Explorer) -> None:
-    """Everything that is drawn from the choice and the sliders."""
+    """Add the callbacks that draw the pair, the neighbours and the map."""
     from dash import Input, Output, ctx, no_update
 
     @app.callback(  # type: ignore[untyped-decorator]
@@ -179,7 +193,7 @@ def _draw(app: Any, explorer: Explorer) -> None:
         timing = f"{counted(solved.solution.n_iter, 'iteration')}, {state}, {solved.milliseconds:.0f} ms"
         shown = (f"{local:.2f}", f"{whole:.2f}", f"{settings.entropy:.3f}", f"{settings.hops}")
         terms = term_bars(solved, term_rows(solved))
-        # another pair is brought into view; while sliders move, the user's zoom stays
+        # a new pair is fitted into the view; while sliders move, the user's zoom stays
         another = ctx.triggered_id in (None, "chosen")
         room = 26 if max(solved.solution.coupling.shape) > 12 else 70  # else two atoms would fill the page
         view = (
@@ -203,13 +217,13 @@ def _draw(app: Any, explorer: Explorer) -> None:
 
 
 def _next(chosen: dict[str, str], key: str) -> dict[str, str]:
-    """First graph, second graph, and so on in turn."""
+    """The chosen graphs after a click on one: clicks set the first and the second graph in turn."""
     side = chosen.get("next", "a")
     return {**chosen, side: key, "next": "b" if side == "a" else "a"}
 
 
 def _uploaded(explorer: Explorer, chosen: dict[str, str], name: str, graph: Any) -> tuple[dict[str, str], str]:
-    """The upload comes first, its nearest graph second."""
+    """The chosen graphs after an upload, the upload and its nearest graph, and the message to show."""
     key = explorer.add(name, graph)
     nearest = explorer.neighbours(key, 1)[0].key
     return {**chosen, "a": key, "b": nearest, "next": "b"}, f"{name}: {graph.n_nodes} nodes, {graph.n_edges} edges"
@@ -218,17 +232,17 @@ def _uploaded(explorer: Explorer, chosen: dict[str, str], name: str, graph: Any)
 def _decoded(contents: Any) -> bytes:
     text = str(contents or "").partition(",")[2]
     if len(text) > 2 * MAX_BYTES:
-        raise GraphError(f"the file is too large; at most {MAX_BYTES:,} bytes are read")
+        raise GraphError(f"the file is too large; give one of at most {MAX_BYTES:,} bytes")
     try:
         return base64.b64decode(text, validate=True)
     except binascii.Error:
-        raise GraphError("the file did not arrive whole; try again") from None
+        raise GraphError("the file did not arrive completely; try again") from None
 
 
 def _need_dash() -> None:
     try:
         import dash
-        import dash_cytoscape  # noqa: F401  only to see whether it is there
+        import dash_cytoscape  # noqa: F401  only to see whether it is installed
     except ImportError:
         raise ImportError("the explorer needs Dash; install it with: pip install 'rwk[explore]'") from None
     del dash

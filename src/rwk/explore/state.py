@@ -1,4 +1,4 @@
-"""What the page knows: the graphs, their map, who is near whom, and how to solve a pair. No web in it."""
+"""`Explorer`: the graphs, their map, the neighbours of a graph, and solving a pair. It knows nothing of the web."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from rwk.transport.pairs import solve_pair
 from rwk.transport.payments import node_payments
 from rwk.transport.problem import PairSolution
 
-MAX_MAPPED: Final = 600  # graphs on the map; the others are found by their number
+MAX_MAPPED: Final = 600  # graphs on the map; other graphs can be chosen by their number
 KEPT_UPLOADS: Final = 20
 FITTED: Final = 200  # graphs that set the scale for another number of hops
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the sliders say."""
+    """The values of the sliders."""
 
     beta_local: float
     beta_global: float
@@ -40,12 +40,13 @@ class Settings:
 
     @classmethod
     def of(cls, parameters: Parameters) -> Settings:
+        """The sliders' values for these parameters."""
         return cls(parameters.beta_local, parameters.beta_global, parameters.entropy, parameters.hops)
 
 
 @dataclass(frozen=True, slots=True)
 class SolvedPair:
-    """A pair with its solution, where its nodes are drawn, and how long solving took."""
+    """A pair of graphs with its solution, the places of the nodes, and the time that solving took."""
 
     first: Graph
     second: Graph
@@ -56,7 +57,7 @@ class SolvedPair:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A graph near another."""
+    """A graph that is near another: its key, its class and the discrepancy."""
 
     key: str
     target: str
@@ -64,7 +65,7 @@ class Neighbour:
 
 
 class Explorer:
-    """A set of graphs to look at. Graphs have keys: their number as text, or `u:` and a token for an upload.
+    """A set of graphs to explore. The key of a graph is its number as text, or `u:` and a token for an upload.
 
     >>> from rwk.datasets.synthetic import planted_motif
     >>> explorer = Explorer(planted_motif(8)[0])
@@ -76,7 +77,7 @@ class Explorer:
         self, graphs: GraphSet, parameters: Parameters | None = None, *, discrepancy: FloatArray | None = None
     ) -> None:
         self.parameters = parameters or Parameters()
-        if not self.parameters.wl_edge_labels:  # so that uploads need none
+        if not self.parameters.wl_edge_labels:  # so that uploads need no edge labels
             graphs = replace(graphs, edge_labels=None, edge_attributes=None)
         self.graphs = graphs
         self.mapped = _mapped(len(graphs), self.parameters.random_state)
@@ -93,18 +94,18 @@ class Explorer:
         self._near = lru_cache(maxsize=256)(self._row)
 
     def graph(self, key: str) -> Graph:
-        """A graph by its key, or a sentence."""
+        """The graph with this key; raises `GraphError` if there is none."""
         if key.startswith("u:"):
             with self._lock:
                 if key not in self._uploads:
-                    raise GraphError("this upload is gone; upload the graph again")
+                    raise GraphError("this upload is no longer kept; upload the graph again")
                 return self._uploads[key][1]
         if not key.isdigit() or int(key) >= len(self.graphs):
             raise GraphError(f"there is no graph {key}; the numbers are 0 to {len(self.graphs) - 1}")
         return self.graphs[int(key)]
 
     def name(self, key: str) -> str:
-        """How the page calls a graph."""
+        """The name of a graph on the page."""
         if key.startswith("u:"):
             with self._lock:
                 return self._uploads[key][0] if key in self._uploads else "an upload"
@@ -117,12 +118,12 @@ class Explorer:
         return str(self.graphs.targets[int(key)])
 
     def title(self, key: str) -> str:
-        """A graph's name, with its class where it has one."""
+        """The name of a graph, with its class if it has one."""
         target = self.target(key)
         return self.name(key) if target == "-" else f"{self.name(key)} ({target})"
 
     def add(self, name: str, graph: Graph) -> str:
-        """Keep an uploaded graph for a while; returns its key."""
+        """Keep an uploaded graph until there are too many newer ones; returns its key."""
         fitted = fitted_to(graph, self.graphs)
         key = f"u:{secrets.token_hex(8)}"
         with self._lock:
@@ -132,7 +133,7 @@ class Explorer:
         return key
 
     def solve(self, first: str, second: str, settings: Settings | None = None) -> SolvedPair:
-        """Align two graphs under the sliders' settings, in this order."""
+        """Align two graphs, in this order, with the settings of the sliders."""
         settings = settings or Settings.of(self.parameters)
         G, H = self.graph(first), self.graph(second)
         places = self._placed(first, second)
@@ -141,13 +142,13 @@ class Explorer:
         return SolvedPair(G, H, solution, places, 1000 * (time.perf_counter() - start))
 
     def neighbours(self, key: str, k: int = 8) -> list[Neighbour]:
-        """The graphs of the map nearest to one graph."""
+        """The k graphs on the map that are nearest to a graph."""
         row = self._near(key)
         order = [int(j) for j in np.argsort(row, kind="stable") if str(self.mapped[j]) != key][:k]
         return [Neighbour(str(self.mapped[j]), self.target(str(self.mapped[j])), float(row[j])) for j in order]
 
     def warm_up(self) -> None:
-        """Solve once, so that the first click does not wait for the compiler."""
+        """Solve once, so that the first click does not wait for compilation."""
         self.solve("0", str(len(self.graphs) - 1))
         for hops in range(4):
             self._scale_of(hops)
@@ -166,7 +167,7 @@ class Explorer:
         return represent(self.graphs[self.mapped[:FITTED]], parameters)[1]
 
     def _laid_out(self, first: str, second: str) -> tuple[FloatArray, FloatArray]:
-        """Places of both graphs; they stay while the sliders move, so that only what changes moves."""
+        """Places of the nodes of both graphs; they do not change while the sliders move."""
         G, H = self.graph(first), self.graph(second)
         places = layout(G)
         coupling = self._solution(G, H, Settings.of(self.parameters)).coupling

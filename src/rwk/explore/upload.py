@@ -1,4 +1,4 @@
-"""A graph from bytes that someone else wrote: small, checked, and nothing in it is run or fetched."""
+"""Reads a graph from an uploaded file that is not trusted: the size is limited, nothing in it is run or fetched."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ MAX_SMILES = 1_000
 
 
 def parse_upload(name: str, content: bytes) -> Graph:
-    """One graph from a GraphML file, an edge list or SMILES, told apart by the file's name and first character.
+    """One graph from a GraphML file, an edge list or SMILES; the name of the file and its start tell which.
 
-    An edge list has a line `a b` or `a b weight` an edge; lines `v a label` give labels, `#` starts a comment.
+    An edge list has one line `a b` or `a b weight` per edge. Lines `v a label` give labels; `#` starts a comment.
 
     >>> parse_upload("triangle.txt", b"a b\\nb c\\nc a").n_edges
     3
     """
     if len(content) > MAX_BYTES:
-        raise GraphError(f"{name}: {len(content):,} bytes are too many; at most {MAX_BYTES:,} are read")
+        raise GraphError(f"{name} has {len(content):,} bytes; give a file of at most {MAX_BYTES:,}")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise GraphError(f"{name}: not a text file; give GraphML, an edge list or SMILES") from None
+        raise GraphError(f"{name} is not a text file; give GraphML, an edge list or SMILES") from None
     if not text.strip():
-        raise GraphError(f"{name}: the file is empty; give GraphML, an edge list or SMILES")
+        raise GraphError(f"{name} is empty; give GraphML, an edge list or SMILES")
     ending = name.lower().rsplit(".", 1)[-1]
     if ending == "graphml" or text.lstrip().startswith("<"):
         graph = _from_graphml(name, content)
@@ -50,23 +50,25 @@ def parse_smiles(text: str) -> Graph:
     """
     text = text.strip()
     if not text:
-        raise GraphError("no SMILES was given; write one, such as c1ccccc1")
+        raise GraphError("no SMILES was given; give one, such as c1ccccc1")
     if len(text) > MAX_SMILES:
-        raise GraphError(f"a SMILES of {len(text):,} characters is too long; at most {MAX_SMILES:,} are read")
+        raise GraphError(f"the SMILES has {len(text):,} characters; give one of at most {MAX_SMILES:,}")
     from rwk.convert.build import Names, Notes
     from rwk.convert.molecules import from_smiles
 
     try:
         return _checked("the molecule", from_smiles({0: text}, Names(), Notes())[0])
     except GraphError as error:
-        # the converter speaks of files, which an upload is not
+        # the converter's message is about files, and an upload is not one
         raise GraphError(
             f"{text[:60]!r} is not a SMILES that parses" if "parses" in str(error) else str(error)
         ) from None
 
 
 def fitted_to(graph: Graph, graphs: GraphSet) -> Graph:
-    """The graph with labels coded as in a set and nothing the set has not, or one sentence on what is missing.
+    """The graph with labels coded as in a set, and without fields that the set does not have.
+
+    Raises `GraphError` if the set has labels or attributes that the graph lacks.
 
     >>> from rwk.convert import as_graphs
     >>> as_set = as_graphs([([[0, 1], [1, 0]], ["C", "O"])])
@@ -76,7 +78,7 @@ def fitted_to(graph: Graph, graphs: GraphSet) -> Graph:
     labels, names = None, dict(graphs.label_names or {})
     if graphs.node_labels is not None:
         if graph.node_labels is None:
-            raise GraphError(f"the graphs of {graphs.name} have node labels, and yours has none; label its nodes")
+            raise GraphError(f"the graphs of {graphs.name} have node labels, but yours has none; label its nodes")
         coded = in_codes_of(GraphSet.from_graphs([graph]), graphs.label_names)
         labels, names = coded.node_labels, {**names, **(coded.label_names or {})}
     attributes = None
@@ -84,7 +86,7 @@ def fitted_to(graph: Graph, graphs: GraphSet) -> Graph:
         width = graphs.node_attributes.shape[1]
         attributes = graph.node_attributes
         if attributes is None or attributes.shape[1] != width:
-            raise GraphError(f"the graphs of {graphs.name} have {width} node attributes; give yours as many")
+            raise GraphError(f"the graphs of {graphs.name} have {width} node attributes; give yours the same number")
     return Graph(
         graph.n_nodes,
         graph.edges,
@@ -100,33 +102,33 @@ def _from_graphml(name: str, content: bytes) -> Graph:
 
     from rwk.convert import as_graphs
 
-    _refuse_declarations(name, content)
+    _reject_declarations(name, content)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             network = nx.read_graphml(io.BytesIO(content))
             if network.number_of_nodes() > MAX_NODES:
-                raise GraphError(f"{name}: {network.number_of_nodes():,} nodes are too many; at most {MAX_NODES}")
+                raise GraphError(f"{name} has {network.number_of_nodes():,} nodes; give a graph of at most {MAX_NODES}")
             return as_graphs(network)[0]
     except GraphError:
         raise
-    except Exception as error:  # the reader raises whatever its parts raise
-        raise GraphError(f"{name}: not a GraphML file that can be read ({_brief(error)}); correct it") from None
+    except Exception as error:  # the reader raises many kinds of errors for invalid files
+        raise GraphError(f"{name} is not a valid GraphML file ({_brief(error)}); correct it") from None
 
 
-def _refuse_declarations(name: str, content: bytes) -> None:
-    """Entities can blow up or reach out; they need a DOCTYPE, which no GraphML file needs."""
+def _reject_declarations(name: str, content: bytes) -> None:
+    """Reject XML entities, which can expand without limit or read files; GraphML needs no DOCTYPE to declare them."""
 
-    def refuse(*declared: Any) -> None:
-        raise GraphError(f"{name}: it declares a DOCTYPE, which is refused; remove it")
+    def reject(*declared: Any) -> None:
+        raise GraphError(f"{name} declares a DOCTYPE, which is not allowed; remove it")
 
     parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = refuse
-    parser.EntityDeclHandler = refuse
+    parser.StartDoctypeDeclHandler = reject
+    parser.EntityDeclHandler = reject
     try:
         parser.Parse(content, True)
     except expat.ExpatError as error:
-        raise GraphError(f"{name}: not well-formed XML ({error}); correct it") from None
+        raise GraphError(f"{name} is not well-formed XML ({error}); correct it") from None
 
 
 def _from_edges(name: str, text: str) -> Graph:
@@ -145,9 +147,9 @@ def _from_edges(name: str, text: str) -> Graph:
         elif len(parts) in (2, 3):
             network.add_edge(parts[0], parts[1], **_weight(where, parts[2:]))
         else:
-            raise GraphError(f"{where}: {line.strip()[:60]!r} is no edge; write `a b`, `a b weight` or `v a label`")
+            raise GraphError(f"{where}: {line.strip()[:60]!r} is not an edge; write `a b`, `a b weight` or `v a label`")
         if network.number_of_nodes() > MAX_NODES or network.number_of_edges() > MAX_EDGES:
-            raise GraphError(f"{name}: too large; at most {MAX_NODES} nodes and {MAX_EDGES:,} edges are read")
+            raise GraphError(f"{name} is too large; give at most {MAX_NODES} nodes and {MAX_EDGES:,} edges")
     return as_graphs(network)[0]
 
 
@@ -159,15 +161,15 @@ def _weight(where: str, given: list[str]) -> dict[str, float]:
     except ValueError:
         weight = float("nan")
     if not 0 <= weight < float("inf"):
-        raise GraphError(f"{where}: {given[0][:30]!r} is no weight; give a number of 0 or more")
+        raise GraphError(f"{where}: {given[0][:30]!r} is not a weight; give a number of 0 or more")
     return {"weight": weight}
 
 
 def _checked(name: str, graph: Graph) -> Graph:
     if not 0 < graph.n_nodes <= MAX_NODES or graph.n_edges > MAX_EDGES:
         raise GraphError(
-            f"{name}: {graph.n_nodes} nodes and {graph.n_edges:,} edges; from 1 to {MAX_NODES} nodes and at most "
-            f"{MAX_EDGES:,} edges are read"
+            f"{name} has {graph.n_nodes} nodes and {graph.n_edges:,} edges; give 1 to {MAX_NODES} nodes and at most "
+            f"{MAX_EDGES:,} edges"
         )
     return graph
 

@@ -1,4 +1,4 @@
-"""What stands where on the page."""
+"""The layout of the page: what is shown where."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rwk.explore.state import Explorer, Neighbour, Settings, SolvedPair
 from rwk.explore.upload import MAX_BYTES
 
 Components = Any
-# name, title, lowest, highest, step; the entropy's slider is logarithmic
+# name, title, lowest value, highest value, step; the slider of the entropy is logarithmic
 SLIDERS = (
     ("beta-local", "local weight β₁", 0.0, 2.0, 0.05),
     ("beta-global", "global weight β₂", 0.0, 2.0, 0.05),
@@ -48,7 +48,7 @@ def _left(explorer: Explorer, chosen: dict[str, str]) -> Components:
                 [
                     html.H2("Map"),
                     html.P(
-                        f"Near means alike (rank correlation {explorer.likeness:.2f}). Click a graph, then another.",
+                        f"Near means similar (rank correlation {explorer.likeness:.2f}). Click a graph, then another.",
                         className="hint",
                     ),
                     dcc.Graph(id="map", figure=map_figure(explorer, chosen, None), config=tools, className="map"),
@@ -148,7 +148,7 @@ def _slider(name: str, title: str, low: float, high: float, step: float, value: 
 
 
 def term_bars(solved: SolvedPair, rows: list[tuple[str, str, float]]) -> list[Components]:
-    """The value and a bar a term."""
+    """The value, and one bar per term."""
     from dash import html
 
     top = max([abs(value) for _, _, value in rows] or [1.0])
@@ -161,7 +161,7 @@ def term_bars(solved: SolvedPair, rows: list[tuple[str, str, float]]) -> list[Co
 
 
 def neighbour_items(neighbours: list[Neighbour]) -> list[Components]:
-    """A button for each neighbour; it becomes the second graph."""
+    """One button per neighbour, which makes it the second graph."""
     from dash import html
 
     return [

@@ -1,13 +1,28 @@
-"""Pictures and reports of what was computed. They see matrices and records, never a solver.
+"""Pictures and reports of what was computed; they use matrices and records, never a solver.
 
-    palette    colours and canvases            layout     where the nodes of a graph go
-    drawing    one graph                       alignment  two graphs and their coupling
-    kernels    a whole matrix                  maps       a dataset in the plane, a spectrum
-    explained  why a graph got its class       curves     records: convergence, accuracy, run time ...
-    ranks      the critical-difference diagram of average ranks
+Pictures. Every plot function takes matplotlib Axes and returns them; without Axes it makes a new figure.
 
-Every plot function takes Axes and returns them, and draws on a figure of its own when none are given. Needs the
-extra `plot`.
+    drawing          `plot_graph`: one graph
+    alignment        `plot_alignment`, `plot_coupling`, `plot_terms`: two graphs and their coupling; calls `drawing`
+    heatmap          `plot_kernel`: a kernel matrix
+    maps             `plot_map`, `dataset_map`, `plot_spectrum`: a dataset in the plane, a spectrum
+    charts           `plot_accuracy` and others: accuracies, ablations, run times, convergence, scaling
+    ranks            `plot_ranks`: the critical-difference diagram of average ranks
+    explanations     `plot_explanation` and its parts: why a graph got its class; calls `alignment` and `drawing`
+    layout, stress   where the nodes of a graph are drawn; called by `drawing`, `alignment` and `explore`
+    palette          colours and figures; used by all of the above
+    result_pictures  the pictures of the results page; calls `charts` and `ranks`
+
+Reports and notebooks.
+
+    writing          `write_report`: calls `run_data`, `sections`, then `html` or `markdown`
+    run_data         reads the folder of a run
+    sections         what a report says of a run, as blocks; calls the pictures
+    blocks           figures, text, tables and pictures, without a format
+    html, markdown   write blocks as a page
+    cards            records as HTML cards in notebooks; called through `runtime.display`
+
+Needs the extra `plot`.
 """
 
 from __future__ import annotations

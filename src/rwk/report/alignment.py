@@ -1,4 +1,4 @@
-"""Two graphs, the mass that goes between their nodes, and what it costs."""
+"""Pictures of an alignment: two graphs, the mass transported between their nodes, and the terms of the value."""
 
 from __future__ import annotations
 
@@ -17,27 +17,49 @@ from rwk.runtime.words import counted
 if TYPE_CHECKING:
     from rwk.transport.problem import PairSolution
 
-FULL_PAYMENT = 0.6  # in units of the costs: between like graphs, where all pay little, no ring is red
-SHOWN_SHARE = 0.12  # of a node's mass: thinner flows are left out and counted in the caption
+# rings have the full colour at this payment or more (in units of the costs), so similar graphs have no red rings
+FULL_PAYMENT = 0.6
+SHOWN_SHARE = 0.12  # flows below this share of a node's mass are not drawn; the caption says how much is drawn
+OTHER_LABEL = "#d97706"  # lines between nodes of different labels
 
 
 class _Side(NamedTuple):
     graph: Graph
     places: FloatArray  # (n, 2)
-    kept: Any  # nodes with mass, one for each row (or column) of the coupling
-    paid: FloatArray | None
+    kept: Any  # nodes with mass: one per row (or column) of the coupling
 
 
 def plot_alignment(
     G: Graph, H: Graph, solution: PairSolution, *, axes: Any = None, title: str | None = None, highlight: Any = None
 ) -> Any:
-    """Draw two graphs side by side with the mass transported between them, and a bar of the value's terms.
+    """Draw two graphs side by side with the mass transported between them, and the terms of the value as bars.
 
-    Nodes are filled by element or label and ringed by what they pay, lines are as wide as the mass they carry: blue
-    between nodes of the same label, orange where the label changes. `axes` is one Axes, or two (graphs, terms);
-    `highlight` are two arrays of nodes (of G, of H) to mark. Returns the Axes of the graphs.
+    Nodes are filled by element or label; the colour of their rings shows how much they pay. Line width is proportional
+    to the transported mass; lines are blue between nodes of the same label and orange between different labels.
 
-    >>> from rwk import align
+    Parameters
+    ----------
+    G, H : Graph
+        The two graphs.
+    solution : PairSolution
+        Their alignment, from `rwk.align(G, H)`.
+    axes : matplotlib Axes or pair of Axes, optional
+        Where to draw: one Axes, which is split, or two, for the graphs and the terms. A new figure if None.
+    title : str, optional
+        Title; the numbers of nodes if None.
+    highlight : pair of int arrays, optional
+        Nodes of G and of H to mark.
+
+    Returns
+    -------
+    matplotlib Axes
+        The Axes of the graphs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rwk import Graph, align
+    >>> from rwk.report import plot_alignment
     >>> path = Graph(3, np.array([[0, 1], [1, 2]]))
     >>> plot_alignment(path, path, align(path, path), title="a path with itself").get_title(loc="left")
     'a path with itself\\n'
@@ -60,9 +82,30 @@ def plot_alignment(
 def plot_coupling(
     G: Graph, H: Graph, solution: PairSolution, *, ax: Any = None, highlight: Any = None
 ) -> tuple[Any, float]:
-    """Draw the two graphs and the mass alone; returns the Axes and the share of the mass that the lines carry.
+    """Draw two graphs and the transported mass, without the terms of the value.
 
-    >>> from rwk import align
+    Parameters
+    ----------
+    G, H : Graph
+        The two graphs.
+    solution : PairSolution
+        Their alignment, from `rwk.align(G, H)`.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if None.
+    highlight : pair of int arrays, optional
+        Nodes of G and of H to mark.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+    shown : float
+        The share of the mass that the drawn lines carry.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rwk import Graph, align
+    >>> from rwk.report import plot_coupling
     >>> path = Graph(3, np.array([[0, 1], [1, 2]]))
     >>> ax, shown = plot_coupling(path, path, align(path, path))
     >>> 0.5 < shown <= 1.0
@@ -72,17 +115,32 @@ def plot_coupling(
     source, target = _placed(G, H, solution)
     frame(ax, np.concatenate([source.places, target.places]))
     shown = _draw_lines(ax, source, target, np.asarray(solution.coupling))
-    fills, top = label_fills(G, H), _most_paid(source, target)
-    for side, marked in zip((source, target), highlight or ((), ()), strict=True):
+    fills, levels = label_fills(G, H), payment_levels(G, H, solution)
+    for side, level, marked in zip((source, target), levels or (None, None), highlight or ((), ()), strict=True):
         colours = node_fills(side.graph, fills)
-        draw_graph(ax, side.graph, side.places, colours=colours, levels=_levels(side, top), marked=marked)
+        draw_graph(ax, side.graph, side.places, colours=colours, levels=level, marked=marked)
     return ax, shown
 
 
 def plot_terms(solution: PairSolution, *, ax: Any = None) -> Any:
-    """Draw what a value is made of, one bar a term; terms under one percent are drawn together.
+    """Draw the terms of a value, one bar per term; terms below one percent are added up into one bar.
 
-    >>> from rwk import align
+    Parameters
+    ----------
+    solution : PairSolution
+        An alignment, from `rwk.align(G, H)`.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rwk import Graph, align
+    >>> from rwk.report import plot_terms
     >>> path = Graph(3, np.array([[0, 1], [1, 2]]))
     >>> plot_terms(align(path, path)).get_title(loc="left")[:8]
     'RW = 0.1'
@@ -114,7 +172,7 @@ def plot_terms(solution: PairSolution, *, ax: Any = None) -> Any:
 
 
 def _both(axes: Any) -> tuple[Any, Any]:
-    """Axes for the graphs and for the terms; one Axes is cut in two."""
+    """Axes for the graphs and for the terms; one Axes is split in two."""
     if isinstance(axes, Sequence | np.ndarray):
         first, second = np.asarray(axes).ravel()
         return first, second
@@ -123,35 +181,38 @@ def _both(axes: Any) -> tuple[Any, Any]:
 
 
 def _placed(G: Graph, H: Graph, solution: PairSolution) -> tuple[_Side, _Side]:
+    """Both graphs with the places of their nodes; the second is laid out to match the first."""
     coupling = np.asarray(solution.coupling)
-    rows, columns = (_with_mass(graph, n) for graph, n in zip((G, H), coupling.shape, strict=True))
+    rows, columns = (nodes_with_mass(graph, n) for graph, n in zip((G, H), coupling.shape, strict=True))
     full = np.full((G.n_nodes, H.n_nodes), 1e-9)
     full[np.ix_(rows, columns)] += coupling
     first = layout(G)
     second = matched_layout(H, first, full)
     tall, other = (max(float(np.ptp(places[:, 1])), 1.0) for places in (first, second))
-    if not (is_molecule(G) and is_molecule(H)):  # lengths mean nothing there: both may fill the picture
+    if not (is_molecule(G) and is_molecule(H)):  # lengths have no meaning there, so both may fill the picture
         second = second * np.clip(tall / other, 0.7, 1.4)
-    gap = max(2.6, 0.3 * max(tall, float(np.ptp(second[:, 1]))))
-    second = second - second.mean(axis=0)
-    second[:, 1] += first[:, 1].mean()
-    second[:, 0] += first[:, 0].max() + gap - second[:, 0].min()
-    paid = solution.paid or (None, None)
-    return _Side(G, first, rows, paid[0]), _Side(H, second, columns, paid[1])
+    return _Side(G, first, rows), _Side(H, placed_beside(first, second), columns)
 
 
-def _with_mass(graph: Graph, n: int) -> Any:
-    """The nodes that a coupling speaks of: those of weight 0 are left out of it."""
+def placed_beside(first: FloatArray, second: FloatArray) -> FloatArray:
+    """The places of a second graph, moved to the right of the first and to the same height."""
+    gap = max(2.6, 0.3 * float(max(np.ptp(first[:, 1]), np.ptp(second[:, 1]))))
+    centred = second - second.mean(axis=0)
+    return np.asarray(centred + np.array([first[:, 0].max() + gap - centred[:, 0].min(), first[:, 1].mean()]))
+
+
+def nodes_with_mass(graph: Graph, n: int) -> Any:
+    """The nodes that the n rows (or columns) of a coupling belong to: those of weight 0 have none."""
     if n == graph.n_nodes:
         return np.arange(n)
     kept = np.flatnonzero(graph.node_weights) if graph.node_weights is not None else np.arange(0)
     if len(kept) != n:
-        raise ValueError(f"the solution is of a graph with {n} nodes, but the graph given has {graph.n_nodes}")
+        raise ValueError(f"the solution is of a graph with {n} nodes, but the given graph has {graph.n_nodes}")
     return kept
 
 
 def _draw_lines(ax: Any, source: _Side, target: _Side, coupling: FloatArray) -> float:
-    """Lines of transported mass; returns the share of the mass they carry."""
+    """Draw lines of transported mass; returns the share of the mass that they carry."""
     from matplotlib.collections import LineCollection
 
     rows, columns, strength = shown_flows(coupling)
@@ -162,7 +223,7 @@ def _draw_lines(ax: Any, source: _Side, target: _Side, coupling: FloatArray) -> 
     lines = LineCollection(
         list(np.stack([source.places[a], target.places[b]], axis=1)),
         linewidths=0.5 + 3.4 * strength * (0.45 + 0.55 * crowd),
-        colors=np.where(same, LINK, "#d97706"),
+        colors=np.where(same, LINK, OTHER_LABEL),
         alpha=0.10 + 0.34 * strength,
         capstyle="round",
         zorder=1,
@@ -173,7 +234,7 @@ def _draw_lines(ax: Any, source: _Side, target: _Side, coupling: FloatArray) -> 
 
 
 def shown_flows(coupling: FloatArray) -> tuple[Any, Any, FloatArray]:
-    """Flows worth a line, thinnest first: rows, columns, and what share of the smaller node's mass each carries.
+    """The flows to draw, smallest first: rows, columns, and the share of the lighter node's mass that each carries.
 
     >>> rows, columns, strength = shown_flows(np.eye(2) / 2)
     >>> rows.tolist(), columns.tolist(), strength.tolist()
@@ -188,27 +249,23 @@ def shown_flows(coupling: FloatArray) -> tuple[Any, Any, FloatArray]:
 
 
 def _largest(coupling: FloatArray) -> Any:
-    """The largest flow of each row: so that every node, however blurred its mass, shows where most of it goes."""
+    """The largest flow of each row, so that every node shows where most of its mass goes."""
     return coupling >= coupling.max(axis=1, keepdims=True)
 
 
-def _most_paid(source: _Side, target: _Side) -> float:
-    """What the dearest node pays, as a multiple of an even share; 0 where nothing is known."""
-    both = [side.paid * len(side.paid) for side in (source, target) if side.paid is not None]
-    return max(float(np.concatenate(both).max()), FULL_PAYMENT) if both else 0.0
-
-
-def _levels(side: _Side, top: float) -> FloatArray | None:
-    """What each node pays, from 0 to 1."""
-    if side.paid is None or top <= 0:
+def payment_levels(G: Graph, H: Graph, solution: PairSolution) -> tuple[FloatArray, FloatArray] | None:
+    """How much each node of both graphs pays, from 0 to 1 (the most, or `FULL_PAYMENT`); None if it is not known."""
+    if solution.paid is None:
         return None
-    levels = np.zeros(side.graph.n_nodes)
-    levels[side.kept] = np.maximum(side.paid, 0) * len(side.paid) / top
-    return levels
+    levels = np.zeros(G.n_nodes), np.zeros(H.n_nodes)
+    for level, graph, paid in zip(levels, (G, H), solution.paid, strict=True):
+        level[nodes_with_mass(graph, len(paid))] = np.maximum(paid, 0) * len(paid)
+    top = max(FULL_PAYMENT, *(float(level.max()) for level in levels))
+    return levels[0] / top, levels[1] / top
 
 
 def _draw_key(ax: Any, G: Graph, H: Graph, paid: bool) -> None:
-    """What colours mean, in one line under the picture."""
+    """What the colours mean, in one line below the picture."""
     from matplotlib.lines import Line2D
 
     fills, names = label_fills(G, H), {**(G.label_names or {}), **(H.label_names or {})}
@@ -219,7 +276,7 @@ def _draw_key(ax: Any, G: Graph, H: Graph, paid: bool) -> None:
     ]
     if fills:
         handles += [Line2D([], [], color=LINK, alpha=0.6, linewidth=2, label="same label")]
-        handles += [Line2D([], [], color="#d97706", alpha=0.6, linewidth=2, label="other label")]
+        handles += [Line2D([], [], color=OTHER_LABEL, alpha=0.6, linewidth=2, label="other label")]
     if paid:
         handles += [Line2D([], [], color="white", markeredgecolor=WARN, label="pays more", **dot)]
     if handles:

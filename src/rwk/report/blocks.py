@@ -1,6 +1,6 @@
-"""What a report is made of: sections of figures, text, tables and pictures that know nothing of HTML or Markdown.
+"""The parts of a report: sections of figures, text, tables and pictures, without a format.
 
-`sections` fills them; `html` and `markdown` write them.
+`sections` makes them; `html` and `markdown` write them.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Facts:
-    """A few figures to be seen first: (figure, what it is)."""
+    """A few numbers to show first, each with what it is."""
 
     figures: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class Text:
-    """One paragraph; `tone` "warn" asks for attention."""
+    """One paragraph; with `tone` "warn" it is shown as a warning."""
 
     text: str
     tone: str = "plain"
@@ -36,7 +36,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing as PNG bytes, with the words that stand for it where it can't be seen."""
+    """A picture as PNG bytes, with a text that describes it for readers who cannot see it."""
 
     png: bytes
     words: str
@@ -45,14 +45,14 @@ class Picture:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what stands under it."""
+    """A heading and the blocks below it."""
 
     title: str
     blocks: Sequence[Facts | Text | Table | Picture] = field(default_factory=tuple)
 
 
 def picture(ax: Any, words: str, *, wide: bool = False, dpi: int = 160) -> Picture:
-    """The figure of some Axes as PNG."""
+    """The figure that the Axes belong to, as PNG."""
     from io import BytesIO
 
     stream = BytesIO()

@@ -1,4 +1,4 @@
-"""Records as small HTML cards for notebooks: plain strings that follow the page's own colours."""
+"""Records as small HTML cards for notebooks: plain strings that use the colours of the page."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _BAR = (
     '<div style="background:rgba(128,128,128,.18);border-radius:3px;width:12em;height:.7em;display:inline-block">'
     '<div style="background:{colour};border-radius:3px;width:{share:.1f}%;height:100%"></div></div>'
 )
-LARGEST = 60  # nodes of a coupling that is drawn
+LARGEST = 60  # larger couplings are not drawn
 
 
 def card(title: str, *parts: str) -> str:
-    """A bordered box with a title and parts below it.
+    """A box with a border, a title, and parts below it.
 
     >>> "&lt;b&gt;" in card("<b>")
     True
@@ -34,13 +34,13 @@ def card(title: str, *parts: str) -> str:
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> str:
-    """Names and values, one below the other."""
+    """A table of names and values."""
     lines = "".join(_ROW.format(name=escape(name), value=escape(value)) for name, value in rows)
     return f'<table style="border:0;margin:.35em 0 0">{lines}</table>'
 
 
 def bars(rows: Iterable[tuple[str, float]], colour: str = "#2f6db5") -> str:
-    """Names, bars and values; a negative value's bar is red."""
+    """A table of names, bars and values; the bars of negative values are red."""
     table = list(rows)
     top = max([abs(value) for _, value in table] or [1.0]) or 1.0
     lines = []
@@ -51,7 +51,7 @@ def bars(rows: Iterable[tuple[str, float]], colour: str = "#2f6db5") -> str:
 
 
 def grid(matrix: Sequence[Sequence[float]] | Any) -> str:
-    """A small matrix as a picture: one square an entry, darker for more; nothing for a large one.
+    """A matrix as a picture with one square per entry, darker for larger entries; empty if the matrix is too large.
 
     >>> grid([[1.0, 0.0], [0.0, 0.5]]).count("<rect")
     2
@@ -86,7 +86,7 @@ def solution_card(solution: Any) -> str:
 
 
 def set_card(graphs: Any) -> str:
-    """A set of graphs: how many, how large, what they carry, their classes."""
+    """A set of graphs: how many, how large, their labels and attributes, their classes."""
     fields = ("node_labels", "node_attributes", "node_weights", "edge_weights", "edge_labels", "edge_attributes")
     given = [field.replace("_", " ") for field in fields if getattr(graphs, field) is not None]
     rows = [("graphs", f"{len(graphs):,}")]
@@ -103,7 +103,7 @@ def set_card(graphs: Any) -> str:
 
 
 def gram_card(gram: Any) -> str:
-    """A matrix of discrepancies: how much of it is there, and how the solving went."""
+    """A matrix of discrepancies: how much of it is computed, and how many pairs converged."""
     health = gram.health
     rows = [("graphs", f"{len(gram):,}"), ("pairs solved", f"{health.n_pairs:,}")]
     if gram.n_missing:
@@ -115,7 +115,7 @@ def gram_card(gram: Any) -> str:
 
 
 def neighbours_card(found: Any) -> str:
-    """The nearest graphs with their discrepancies as bars, and what finding them took."""
+    """The nearest graphs with their discrepancies as bars, and how many pairs were solved to find them."""
     solved = f"{found.n_solved:,} of {found.n_candidates:,} pairs solved"
     if found.indices.ndim != 1:
         rows = [("queries", f"{len(found.indices):,}"), ("neighbours each", f"{found.indices.shape[1]}")]
@@ -125,12 +125,12 @@ def neighbours_card(found: Any) -> str:
 
 
 def run_card(run: Any) -> str:
-    """A run of cross-validation: the figures of its table, and where its record is."""
+    """A run of nested cross-validation: the row of its table, and the folder of its record."""
     return card("Nested cross-validation", facts([*run.row().items(), ("record", str(run.folder))]))
 
 
 def explanation_card(found: Any) -> str:
-    """A prediction: which graphs pull towards it and away, and the nodes that matter most."""
+    """An explained prediction: the graphs that pull towards it and away from it, and the most important nodes."""
     pulls = [(f"graph {support.index} (class {support.target})", support.pull) for support in found.supports]
     nodes = ", ".join(map(str, found.top_nodes(6)))
     rows = [("margin", f"{found.margin:.3f}"), ("nodes that matter most", nodes)]

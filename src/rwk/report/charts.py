@@ -1,4 +1,4 @@
-"""Pictures of records: convergence of a solve, accuracies, ablations, run times, scaling."""
+"""Charts: convergence of a solve, and accuracies, ablations, run times and scaling from records."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from rwk.report.palette import CLASSES, FAINT, INK, LINK, MUTED, WARN, headline, new_axes, quiet, softened
 from rwk.runtime.words import counted
 
-GAP = 1.4  # between groups of bars, in bars
+GAP = 1.4  # between groups of bars, in widths of a bar
 METHODS = (*CLASSES, *(softened(colour, 0.45) for colour in CLASSES))
 
 if TYPE_CHECKING:
@@ -19,17 +19,29 @@ if TYPE_CHECKING:
 
 
 def plot_convergence(solution: PairSolution, *, ax: Any = None) -> Any:
-    """Draw how a solve went: the objective, the gap, and the 1/√k that theory promises for the gap.
+    """Draw the objective and the gap of each iteration of a solve, and the rate 1/√k that theory gives for the gap.
 
-    The solution must hold its history: `align(G, H, trace=True)`.
+    Parameters
+    ----------
+    solution : PairSolution
+        A solution with its history, from `rwk.align(G, H, trace=True)`.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if None.
 
-    >>> from rwk import align
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
     >>> import networkx as nx
+    >>> from rwk import align
+    >>> from rwk.report import plot_convergence
     >>> plot_convergence(align(nx.path_graph(5), nx.star_graph(5), trace=True)).get_xlabel()
     'iteration'
     """
     if solution.history is None or not len(solution.history):
-        raise ValueError("the solution has no history; get one with align(G, H, trace=True)")
+        raise ValueError("the solution has no history; make it with align(G, H, trace=True)")
     ax = new_axes(5.4, 3.6) if ax is None else ax
     objective, gap = np.asarray(solution.history).T
     steps = np.arange(1, len(gap) + 1)
@@ -62,11 +74,24 @@ def plot_convergence(solution: PairSolution, *, ax: Any = None) -> Any:
 def plot_accuracy(
     scores: Iterable[Score], *, published: Mapping[str, Mapping[str, float]] | None = None, ax: Any = None
 ) -> Any:
-    """Draw accuracies from records: a bar a method, whiskers over repeats, the majority class as a line.
+    """Draw accuracies from records: one bar per method, error bars over repeats, the majority class as a line.
 
-    `published` maps a dataset to figures in percent by name (such as {"MUTAG": {"paper": 93.6}}); they are drawn as
-    open diamonds, since they were not measured here.
+    Parameters
+    ----------
+    scores : iterable of Score
+        Records of folds, from `nested_cv` or `rwk.experiment.read_records`.
+    published : mapping of dataset to mapping of name to percentage, optional
+        Accuracies from elsewhere, such as {"MUTAG": {"paper": 93.6}}; drawn as open diamonds.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if None.
 
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from rwk.report import plot_accuracy
     >>> plot_accuracy([], published={}).get_ylabel()
     'accuracy, %'
     """
@@ -90,13 +115,29 @@ def plot_accuracy(
                          **bars.once(f"{name} (published)"))  # fmt: skip
             lowest = min(lowest, figure)
     bars.frame("accuracy, %", (max(0.0, lowest - 8), 100.0))
-    headline(bars.ax, "Accuracy", "mean of nested cross-validation; whiskers: deviation over repeats")
+    headline(bars.ax, "Accuracy", "mean of nested cross-validation; error bars: standard deviation over repeats")
     return bars.ax
 
 
 def plot_ablation(scores: Iterable[Score], *, reference: str = "RWK", ax: Any = None) -> Any:
-    """Draw what each variant wins or loses against a reference method, in points, dataset by dataset.
+    """Draw the difference in accuracy between each variant and a reference method, per dataset, in percentage points.
 
+    Parameters
+    ----------
+    scores : iterable of Score
+        Records of folds, those of the reference method among them.
+    reference : str
+        Name of the reference method.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from rwk.report import plot_ablation
     >>> plot_ablation([]).get_ylabel()
     'points against RWK'
     """
@@ -110,13 +151,29 @@ def plot_ablation(scores: Iterable[Score], *, reference: str = "RWK", ax: Any = 
         bars.draw(group.dataset, group.method, 100 * (group.mean - whole[group.dataset]))
     bars.ax.axhline(0, color=INK, linewidth=1)
     bars.frame(f"points against {reference}", None)
-    headline(bars.ax, "Against the whole", f"bars below 0 are worse than {reference} on the same folds")
+    headline(bars.ax, f"Difference to {reference}", f"bars below 0 are worse than {reference} on the same folds")
     return bars.ax
 
 
 def plot_runtime(rows: Iterable[Mapping[str, Any]], *, value: str = "ms_per_pair", ax: Any = None) -> Any:
-    """Draw run times on a log scale from rows with `dataset`, `method` and the value named.
+    """Draw run times on a logarithmic scale, one bar per method and dataset.
 
+    Parameters
+    ----------
+    rows : iterable of mappings
+        Each has `dataset`, `method` and the entry named by `value`.
+    value : str
+        Which entry to draw.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from rwk.report import plot_runtime
     >>> plot_runtime([{"dataset": "MUTAG", "method": "rwk", "ms_per_pair": 0.1}]).get_yscale()
     'log'
     """
@@ -128,15 +185,33 @@ def plot_runtime(rows: Iterable[Mapping[str, Any]], *, value: str = "ms_per_pair
                          fontsize=7, color=MUTED)  # fmt: skip
     bars.ax.set_yscale("log")
     bars.frame(value.replace("_", " "), None)
-    headline(bars.ax, "Run time", "logarithmic; shorter is better")
+    headline(bars.ax, "Run time", "logarithmic scale; shorter bars are better")
     return bars.ax
 
 
 def plot_scaling(
     rows: Iterable[Mapping[str, Any]], *, x: str, y: str, guides: Sequence[float] = (), ax: Any = None
 ) -> Any:
-    """Draw how a figure grows, log on both axes, one line a `method`; `guides` are slopes drawn from the first point.
+    """Draw how a quantity grows, with logarithmic axes and one line per method.
 
+    Parameters
+    ----------
+    rows : iterable of mappings
+        Each has `method` and the entries named by `x` and `y`.
+    x, y : str
+        Which entries to draw.
+    guides : sequence of float
+        Slopes to draw as dotted lines from the first point.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from rwk.report import plot_scaling
     >>> rows = [{"method": "rwk", "nodes": n, "seconds": n**3} for n in (10, 20, 40)]
     >>> plot_scaling(rows, x="nodes", y="seconds", guides=[3]).get_xscale()
     'log'
@@ -156,7 +231,7 @@ def plot_scaling(
             ax.annotate(f"slope {slope:g}", (last, base * (last / first) ** slope), (-4, 4), ha="right", fontsize=8,
                         textcoords="offset points", color=MUTED)  # fmt: skip
     marks = sorted({row[x] for row in table})
-    if len(marks) <= 8:  # else the powers of ten do
+    if len(marks) <= 8:  # else powers of ten are marked
         ax.set_xticks(marks, [f"{mark:,g}" for mark in marks])
         ax.minorticks_off()
     ax.set_xlabel(x.replace("_", " "))
@@ -168,7 +243,7 @@ def plot_scaling(
 
 
 class _Bars:
-    """Bars side by side, a group for each dataset, those of a method in one colour; groups hold what there is."""
+    """Bars in one group per dataset and one colour per method; a group has no gap for a method that was not run."""
 
     def __init__(self, keys: Sequence[tuple[str, str]], ax: Any) -> None:
         self.methods = list(dict.fromkeys(method for _, method in keys))
@@ -185,7 +260,7 @@ class _Bars:
         self._named: set[str] = set()
 
     def draw(self, dataset: str, method: str, height: float, **more: Any) -> float:
-        """One bar; returns where it stands."""
+        """Draw one bar; returns its position."""
         at = self.starts[dataset] + self.groups[dataset].index(method)
         colour = METHODS[self.methods.index(method) % len(METHODS)]
         self.ax.bar(at, height, 0.86, color=colour, error_kw={"ecolor": INK, "lw": 1}, **more, **self.once(method))
@@ -197,13 +272,14 @@ class _Bars:
                 for name, group in self.groups.items()}  # fmt: skip
 
     def once(self, title: str) -> dict[str, str]:
-        """The title for the legend, the first time it is asked for."""
+        """The keyword that puts a title into the legend, the first time only."""
         if title in self._named:
             return {}
         self._named.add(title)
         return {"label": title}
 
     def frame(self, label: str, limits: tuple[float, float] | None) -> None:
+        """Draw ticks, labels, grid and legend, after all bars."""
         self.ax.set_xticks([(left + right) / 2 for left, right in self.extents().values()], list(self.groups))
         self.ax.set_ylabel(label)
         if limits and self.groups:

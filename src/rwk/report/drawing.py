@@ -1,4 +1,4 @@
-"""One graph on Axes: edges, nodes filled by element or label, rings by a level, letters."""
+"""Draws one graph: edges, nodes filled by element or label, rings coloured by a level, letters."""
 
 from __future__ import annotations
 
@@ -13,15 +13,37 @@ from rwk.report.layout import is_molecule, layout
 from rwk.report.palette import INK, headline, importance_map, new_axes, node_colours, payment_map
 from rwk.runtime.arrays import FloatArray
 
-NAMED_NODES = 48  # more are drawn without letters
+NAMED_NODES = 48  # larger graphs are drawn without letters
 PLAIN = "#d5dae1"
 
 
 def plot_graph(
     graph: Graph, *, values: ArrayLike | None = None, marked: Sequence[int] = (), ax: Any = None, title: str = ""
 ) -> Any:
-    """Draw one graph; `values` (n,), such as importances, colour its nodes, `marked` nodes get a halo.
+    """Draw one graph, its nodes coloured by element or label, or by given values.
 
+    Parameters
+    ----------
+    graph : Graph
+        The graph to draw.
+    values : array of shape (n_nodes,), optional
+        Values with a sign, such as importances, that colour the nodes: orange above 0, blue below.
+    marked : sequence of int
+        Nodes that get a halo.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if None.
+    title : str
+        Title of the picture.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rwk import Graph
+    >>> from rwk.report import plot_graph
     >>> plot_graph(Graph(3, np.array([[0, 1], [1, 2]])), values=[0.0, 1.0, 0.5], title="a path").get_title(loc="left")
     'a path'
     """
@@ -30,7 +52,7 @@ def plot_graph(
     frame(ax, places)
     shown = None if values is None else np.asarray(values, dtype=np.float64)
     if shown is not None and shown.shape != (graph.n_nodes,):
-        raise ValueError(f"values of shape {shown.shape} were given for {graph.n_nodes} nodes; give one for each")
+        raise ValueError(f"values of shape {shown.shape} were given for {graph.n_nodes} nodes; give one per node")
     colours = node_fills(graph, label_fills(graph)) if shown is None else _value_colours(shown)
     draw_graph(ax, graph, places, colours=colours, marked=marked)
     if title:
@@ -47,14 +69,14 @@ def draw_graph(
     levels: FloatArray | None = None,
     marked: Sequence[int] = (),
 ) -> None:
-    """Edges, and nodes filled with their colours, at their places in a `frame`; `levels` (0..1) colour the rings."""
+    """Draw edges, and nodes filled with their colours, after `frame` was called; `levels` (0..1) colour the rings."""
     from matplotlib.collections import LineCollection
 
     n = max(graph.n_nodes, 1)
     room = ax.bbox.height / ax.figure.dpi  # inches
     size = float(np.clip(4200 / n, 34, 230) * np.clip(room / 3.4, 0.45, 1.0))
     size = float(np.clip(_room_for_dots(ax, places) ** 2, 9, size))
-    crowded = graph.n_edges / n > 4  # edges become a grey ground to the nodes
+    crowded = graph.n_edges / n > 4  # many edges are drawn in pale grey behind the nodes
     bonds = LineCollection(
         list(places[graph.edges]),
         colors="#9aa5b1" if crowded else "#52606d",
@@ -76,12 +98,12 @@ def draw_graph(
 
 
 def _room_for_dots(ax: Any, places: FloatArray) -> float:
-    """How wide dots may be, in points, so that nine in ten keep clear of their nearest neighbour."""
+    """The largest diameter of dots, in points, at which nine in ten do not touch their nearest neighbour."""
     if len(places) < 2:
         return np.inf
     away = places[:, None] - places[None, :]
     apart = np.sqrt((away**2).sum(axis=2)) + np.diag(np.full(len(places), np.inf))
-    box = ax.bbox.bounds[2:] / np.ptp(ax.dataLim.get_points(), axis=0)  # pixels a unit, in either direction
+    box = ax.bbox.bounds[2:] / np.ptp(ax.dataLim.get_points(), axis=0)  # pixels per unit, horizontally and vertically
     return 0.8 * float(np.quantile(apart.min(axis=1), 0.1) * box.min() * 72 / ax.figure.dpi)
 
 
@@ -99,14 +121,14 @@ def node_fills(graph: Graph, fills: dict[int, str]) -> list[str]:
 
 
 def label_fills(*graphs: Graph) -> dict[int, str]:
-    """A fill for every node label that occurs in these graphs."""
+    """A fill colour for every node label of these graphs."""
     labels = [label for graph in graphs if graph.node_labels is not None for label in graph.node_labels.tolist()]
     names = {code: name for graph in graphs for code, name in (graph.label_names or {}).items()}
     return node_colours(labels, names)
 
 
 def node_texts(graph: Graph) -> list[str]:
-    """A letter for each node: its element (carbon stays silent) or short label, else its number.
+    """The text of each node: its element (none for carbon), else its label if that is short, else its number.
 
     >>> node_texts(Graph(2, np.array([[0, 1]]), node_labels=np.array([0, 1]), label_names={0: "C", 1: "O"}))
     ['', 'O']
@@ -119,17 +141,17 @@ def node_texts(graph: Graph) -> list[str]:
 
 
 def frame(ax: Any, places: FloatArray) -> None:
-    """Room around the nodes, equal units, no axes."""
+    """Set up the Axes: margins around the nodes, equal units in both directions, no axis lines."""
     (left, low), (right, high) = places.min(axis=0), places.max(axis=0)
     pad = 0.06 * max(right - left, high - low) + 0.4
     ax.update_datalim([(left - pad, low - pad), (right + pad, high + pad)])
     ax.margins(0)
-    ax.autoscale()  # limits somebody fixed would contradict equal units
+    ax.autoscale()  # limits that were set before would contradict equal units
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_axis_off()
 
 
 def _value_colours(values: FloatArray) -> Any:
-    """White for 0, deeper for more; negative values in the other hue."""
+    """White for 0, darker orange for larger values, darker blue for values below 0."""
     top = float(np.abs(values).max()) or 1.0
     return importance_map()(0.5 + 0.5 * values / top)

@@ -1,4 +1,4 @@
-"""Pictures of an explanation: the nodes that mattered, and the graphs that pulled."""
+"""Pictures of an explanation: the important nodes, and the training graphs that decided the prediction."""
 
 from __future__ import annotations
 
@@ -17,8 +17,24 @@ if TYPE_CHECKING:
 
 
 def plot_importances(explanation: Explanation, *, marked: Sequence[int] = (), ax: Any = None) -> Any:
-    """Draw the explained graph, its nodes coloured by how much they spoke for the predicted class.
+    """Draw the explained graph with its nodes coloured by how much they speak for the predicted class.
 
+    Parameters
+    ----------
+    explanation : Explanation
+        From `rwk.learn.explain.explain`.
+    marked : sequence of int
+        Nodes that get a halo.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from rwk.report import plot_importances
     >>> from rwk.report.explanations import example
     >>> plot_importances(example()).get_title(loc="left")
     'Predicted 1, not 0\\n'
@@ -27,14 +43,28 @@ def plot_importances(explanation: Explanation, *, marked: Sequence[int] = (), ax
     headline(
         ax,
         f"Predicted {explanation.predicted}, not {explanation.rival}",
-        f"margin {explanation.margin:.2f} · orange nodes speak for it, blue against",
+        f"margin {explanation.margin:.2f} · orange nodes speak for it, blue nodes against it",
     )
     return ax
 
 
 def plot_pulls(explanation: Explanation, *, ax: Any = None) -> Any:
-    """Draw how strongly each support graph pulls, and which way.
+    """Draw how strongly each support graph pulls the prediction towards or away from the predicted class.
 
+    Parameters
+    ----------
+    explanation : Explanation
+        From `rwk.learn.explain.explain`.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from rwk.report import plot_pulls
     >>> from rwk.report.explanations import example
     >>> plot_pulls(example()).get_xlabel()
     'pull towards class 1'
@@ -51,17 +81,34 @@ def plot_pulls(explanation: Explanation, *, ax: Any = None) -> Any:
     ax.axvline(0, color=MUTED, linewidth=0.8)
     ax.set_xlabel(f"pull towards class {explanation.predicted}")
     quiet(ax, grid="x")
-    headline(ax, "Who pulled", f"these graphs hold {explanation.covered:.0%} of all pull")
+    headline(ax, "Support graphs", f"these graphs have {explanation.covered:.0%} of the total pull")
     return ax
 
 
 def plot_explanation(
     explanation: Explanation, *, n_alignments: int = 2, marked: Sequence[int] = (), axes: Any = None
 ) -> Any:
-    """Draw an explanation: important nodes, pulls, and the strongest alignments of either side.
+    """Draw an explanation: important nodes, support graphs, and the alignments with the strongest of them.
 
-    `axes` are two columns of Axes, one row and `n_alignments` more. Returns them as one flat array.
+    Parameters
+    ----------
+    explanation : Explanation
+        From `rwk.learn.explain.explain`.
+    n_alignments : int
+        How many alignments to draw in each of the two directions, towards the predicted class and away from it.
+    marked : sequence of int
+        Nodes of the explained graph that get a halo.
+    axes : array of matplotlib Axes of shape (1 + n_alignments, 2), optional
+        Where to draw; a new figure if None.
 
+    Returns
+    -------
+    array of matplotlib Axes
+        The Axes as a flat array.
+
+    Examples
+    --------
+    >>> from rwk.report import plot_explanation
     >>> from rwk.report.explanations import example
     >>> len(plot_explanation(example(), n_alignments=1))
     4
@@ -72,7 +119,7 @@ def plot_explanation(
         axes = figure.subplots(rows, 2, height_ratios=[1.15, *[1.0] * (rows - 1)])
     cells = np.asarray(axes)
     if cells.shape != (rows, 2):
-        raise ValueError(f"{n_alignments} alignments need axes of shape ({rows}, 2), not {cells.shape}")
+        raise ValueError(f"n_alignments={n_alignments} needs axes of shape ({rows}, 2), not {cells.shape}")
     plot_importances(explanation, marked=marked, ax=cells[0, 0])
     plot_pulls(explanation, ax=cells[0, 1])
     for column, side in enumerate((explanation.towards(), explanation.away())):
@@ -94,7 +141,7 @@ def plot_explanation(
 
 
 def example() -> Explanation:
-    """A small explanation to look at: a planted motif, explained by ten graphs."""
+    """A small explanation for examples: of a graph with a planted motif, by eleven training graphs."""
     from rwk import IndefiniteSVC, RWKernel
     from rwk.datasets.synthetic import planted_motif
     from rwk.learn.explain import explain

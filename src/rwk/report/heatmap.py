@@ -1,4 +1,4 @@
-"""Pictures of a whole matrix: its blocks, by class and similarity."""
+"""Heat map of a kernel matrix, with graphs ordered by class and similarity."""
 
 from __future__ import annotations
 
@@ -12,10 +12,27 @@ from rwk.runtime.arrays import FloatArray, IntArray
 
 
 def plot_kernel(K: ArrayLike, targets: ArrayLike | None = None, *, ax: Any = None) -> Any:
-    """Draw a kernel matrix as a heat map, graphs ordered by class and, inside a class, by similarity.
+    """Draw a kernel matrix as a heat map, with graphs ordered by class and, within a class, by similarity.
 
-    Bars at the margin show the classes. The colours span the 1st to the 99th percentile off the diagonal.
+    Bars at the margins show the classes. The colours span the 1st to the 99th percentile of the off-diagonal entries.
 
+    Parameters
+    ----------
+    K : array of shape (n_graphs, n_graphs)
+        The kernel matrix.
+    targets : array of length n_graphs, optional
+        Class of each graph.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rwk.report import plot_kernel
     >>> plot_kernel(np.eye(4), [0, 1, 0, 1]).get_title(loc="left")
     'Kernel of 4 graphs\\n'
     """
@@ -43,7 +60,7 @@ def plot_kernel(K: ArrayLike, targets: ArrayLike | None = None, *, ax: Any = Non
 
 
 def kernel_order(kernel: FloatArray, targets: ArrayLike | None = None) -> IntArray:
-    """Graphs by class, and inside a class along a path through similar ones.
+    """The order in which to draw the graphs: by class, and within a class so that neighbours are similar.
 
     >>> kernel_order(np.exp(-np.abs(np.subtract.outer([0.0, 9.0, 1.0], [0.0, 9.0, 1.0])))).tolist()
     [0, 2, 1]
@@ -54,7 +71,7 @@ def kernel_order(kernel: FloatArray, targets: ArrayLike | None = None) -> IntArr
 
 
 def _similar_path(kernel: FloatArray) -> IntArray:
-    """The leaves of a hierarchical clustering, turned so that neighbours are alike."""
+    """The leaves of a hierarchical clustering, ordered so that neighbours are similar."""
     from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
     from scipy.spatial.distance import squareform
 
@@ -71,7 +88,7 @@ def _similar_path(kernel: FloatArray) -> IntArray:
 
 
 def _class_bars(ax: Any, targets: NDArray[Any]) -> None:
-    """A bar a class along the left and the lower margin, with its name and size."""
+    """One bar per class along the left and the lower margin, with the class and its size."""
     colours = class_colours(targets)
     n = len(targets)
     width = 0.022 * n
@@ -97,10 +114,10 @@ def _rectangle(corner: tuple[float, float], width: float, height: float, **style
 
 
 def square_matrix(matrix: ArrayLike) -> FloatArray:
-    """The matrix as floats, or one sentence on why it is none that can be drawn."""
+    """The matrix as floats; raises `ValueError` if it is not square, or not finite."""
     values = np.asarray(matrix, dtype=np.float64)
     if values.ndim != 2 or values.shape[0] != values.shape[1] or not len(values):
-        raise ValueError(f"a square matrix is needed, not one of shape {values.shape}")
+        raise ValueError(f"the matrix must be square and not empty, but its shape is {values.shape}")
     if not np.isfinite(values).all():
-        raise ValueError("the matrix holds NaN or infinite entries; compute it again")
+        raise ValueError("the matrix contains NaN or infinite entries; compute it again")
     return values

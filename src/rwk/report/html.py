@@ -1,4 +1,4 @@
-"""A report as one HTML file: styles and pictures inside, nothing fetched, readable on a phone and on paper."""
+"""A report as one HTML file that contains its styles and pictures; it can be read on a phone and printed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def html_page(title: str, sections: Sequence[Section], *, below: str = "", foot:
 
 def _section(section: Section) -> str:
     blocks = []
-    # pictures that follow each other share a row where there is room
+    # consecutive pictures share a row if the page is wide enough
     for pictures, group in groupby(section.blocks, lambda block: isinstance(block, Picture)):
         parts = [_block(block) for block in group]
         blocks.append(f'<div class="pictures">{"".join(parts)}</div>' if pictures else "".join(parts))

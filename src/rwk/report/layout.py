@@ -1,4 +1,7 @@
-"""Where to draw the nodes: molecules as chemists do, other graphs by stress, the second to match the first."""
+"""Where to draw the nodes of a graph: molecules as chemists draw them, other graphs by stress.
+
+The second graph of an alignment is laid out so that its nodes are near those of the first that they are coupled with.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,19 @@ import numpy as np
 
 from rwk.graphs import Graph
 from rwk.report.palette import ELEMENTS
+from rwk.report.stress import classical_start, path_distances, stress_layout
 from rwk.runtime.arrays import FloatArray, IntArray
 
-SWEEPS = 150
-TURNS = 72
-LARGE = 400  # nodes above which the stress layout stops at the spectral start
-LEAN, WIDEN = 0.4, 2.5  # layouts thinner than this are widened, so much at most
-APART, SPREADING = 0.7, 40  # how near nodes may be, in edges, and in how many steps they give way
+TURNS = 72  # rotations that are tried
+LEAN, WIDEN = 0.4, 2.5  # layouts with a smaller ratio of width to length are widened, at most by this factor
+APART, SPREADING = 0.7, 40  # least distance of nodes, in edges, and the number of steps that move them apart
 
 
 def layout(graph: Graph) -> FloatArray:
-    """Positions (n, 2) of a graph's nodes, typical edge length 1, long side vertical; the same graph, the same picture.
+    """Positions (n, 2) of the nodes of a graph: the median edge has length 1, the longer side is vertical.
 
-    Parts that are not connected are laid out one by one and put on shelves, the largest on top.
+    The same graph always gets the same layout. Connected components are laid out one by one and arranged in rows, the
+    largest on top.
 
     >>> layout(Graph(2, np.array([[0, 1]]))).shape
     (2, 2)
@@ -28,9 +31,9 @@ def layout(graph: Graph) -> FloatArray:
 
 
 def matched_layout(graph: Graph, places: FloatArray, coupling: FloatArray) -> FloatArray:
-    """Positions of a second graph near those of the first that its nodes are coupled with.
+    """Positions of the nodes of a second graph, near the nodes of the first that they are coupled with.
 
-    `places` (n, 2) are the first graph's and `coupling` (n, m) carries its nodes to this graph's.
+    `places` (n, 2) are the positions of the first graph, and `coupling` (n, m) is from the first graph to this one.
 
     >>> pair = Graph(2, np.array([[0, 1]]))
     >>> first = layout(pair)
@@ -40,7 +43,7 @@ def matched_layout(graph: Graph, places: FloatArray, coupling: FloatArray) -> Fl
     parts = _parts(graph)
     centre = places.mean(axis=0)
     drawn = [_matched(_part_of(graph, nodes), places - centre, coupling[:, nodes]) for nodes in parts]
-    # parts go to shelves as high as the nodes their mass comes from, thirds of the picture counting as one height
+    # components go to rows at the height of the nodes that their mass comes from, in thirds of the picture
     third = max(float(np.ptp(places[:, 1])), 1e-9) / 3
     heights = [float(_means(coupling[:, nodes].sum(axis=1)[:, None], places)[0, 1]) for nodes in parts]
     order = sorted(range(len(parts)), key=lambda p: (-round(heights[p] / third), -len(parts[p])))
@@ -48,22 +51,22 @@ def matched_layout(graph: Graph, places: FloatArray, coupling: FloatArray) -> Fl
 
 
 def _alone(graph: Graph) -> tuple[FloatArray, bool]:
-    """Places of a connected graph, and whether they are a molecule's."""
+    """Places of a connected graph, and whether it was drawn as a molecule."""
     places = molecule_layout(graph) if is_molecule(graph) else None
     if places is not None:
         return _unit_edges(places, graph.edges), True
     distances = path_distances(graph)
-    return _roomy(stress_layout(distances, _classical(distances)), graph.edges), False
+    return _roomy(stress_layout(distances, classical_start(distances)), graph.edges), False
 
 
 def _matched(graph: Graph, places: FloatArray, coupling: FloatArray) -> FloatArray:
-    """One connected part of the second graph, as the coupling places it."""
+    """Places of one connected component of the second graph."""
     own, molecule = _alone(graph)
     start = _turned(own, places, coupling)
     if not molecule:
         wanted = _means(coupling, places)
         extent = float(np.linalg.norm(start - start.mean(axis=0)))
-        # mass that is blurred over the first graph says little of where a node belongs
+        # mass that is spread over the whole first graph says little of where a node belongs
         sharp = min(1.0, float(np.linalg.norm(wanted - wanted.mean(axis=0))) / max(extent, 1e-9))
         anchor = _spread_like(wanted, start)
         middle = start + 0.5 * sharp * (anchor - start)
@@ -73,7 +76,7 @@ def _matched(graph: Graph, places: FloatArray, coupling: FloatArray) -> FloatArr
 
 
 def is_molecule(graph: Graph) -> bool:
-    """Whether all node labels are named after chemical elements, with bonds as few as atoms have."""
+    """Whether all node labels are chemical elements, and no node has more than six neighbours."""
     if graph.node_labels is None or not graph.label_names or not graph.n_edges:
         return False
     names = {str(graph.label_names.get(int(label))) for label in np.unique(graph.node_labels)}
@@ -85,7 +88,7 @@ _METALS = {"In", "Cu", "Zn", "Ba", "Sn", "Pb", "Ca", "As", "Se", "Hg", "Te", "Li
 
 
 def molecule_layout(graph: Graph) -> FloatArray | None:
-    """RDKit's drawing of a molecule, or None where RDKit is not installed or can't."""
+    """RDKit's layout of a molecule; None if RDKit is not installed or fails."""
     try:
         from rdkit import Chem, rdBase
         from rdkit.Chem import rdDepictor
@@ -107,58 +110,8 @@ def molecule_layout(graph: Graph) -> FloatArray | None:
     return places if np.isfinite(places).all() else None
 
 
-def path_distances(graph: Graph) -> FloatArray:
-    """Hops between nodes; a node out of reach is one hop further than the farthest."""
-    from scipy.sparse.csgraph import shortest_path
-
-    distances = np.asarray(shortest_path(graph.adjacency(), directed=False, unweighted=True))
-    reached = np.isfinite(distances)
-    farthest = distances[reached].max() if reached.any() else 0.0
-    return np.where(reached, distances, farthest + 1.0)
-
-
-def stress_layout(
-    distances: FloatArray, start: FloatArray, *, anchor: FloatArray | None = None, pull: float = 0.15
-) -> FloatArray:
-    """Positions whose distances follow the given ones, weighted 1/d²: stress majorisation.
-
-    `anchor` are places the nodes are pulled to, with `pull` times their weight in the stress.
-    """
-    n = len(distances)
-    if n < 2 or n > LARGE:
-        return start
-    weights = np.where(distances > 0, 1.0 / np.maximum(distances, 1e-9) ** 2, 0.0)
-    laplacian = np.diag(weights.sum(axis=1)) - weights
-    held = pull * weights.sum(axis=1) if anchor is not None else np.full(n, 1e-6 * weights.sum() / n)
-    inverse = np.linalg.inv(laplacian + np.diag(held))
-    places, target = start, start if anchor is None else anchor
-    for _ in range(SWEEPS):
-        away = places[:, None] - places[None, :]
-        apart = np.maximum(np.sqrt((away**2).sum(axis=2)), 1e-9)
-        ratio = weights * distances / apart
-        moved = inverse @ (ratio.sum(axis=1)[:, None] * places - ratio @ places + held[:, None] * target)
-        done = float(np.abs(moved - places).max()) < 1e-4
-        places = moved
-        if done:
-            break
-    return places
-
-
-def _classical(distances: FloatArray) -> FloatArray:
-    """A start without chance: the two leading directions of classical scaling, a hair apart where they tie."""
-    n = len(distances)
-    centred = distances**2 - (distances**2).mean(axis=0) - (distances**2).mean(axis=1)[:, None] + (distances**2).mean()
-    values, vectors = np.linalg.eigh(-0.5 * centred)
-    places = vectors[:, ::-1][:, :2] * np.sqrt(np.maximum(values[::-1][:2], 0.0))
-    if places.shape[1] < 2:
-        places = np.pad(places, ((0, 0), (0, 2 - places.shape[1])))
-    angle = 2.399963 * np.arange(n)
-    scale = max(float(np.abs(places).max()), 1.0)
-    return np.asarray(places + 0.02 * scale * np.stack([np.cos(angle), np.sin(angle)], axis=1))
-
-
 def _parts(graph: Graph) -> list[IntArray]:
-    """Nodes of each connected part, the largest first."""
+    """The nodes of each connected component, the largest first."""
     from scipy.sparse.csgraph import connected_components
 
     _, part_of = connected_components(graph.adjacency(), directed=False)
@@ -167,7 +120,7 @@ def _parts(graph: Graph) -> list[IntArray]:
 
 
 def _part_of(graph: Graph, nodes: IntArray) -> Graph:
-    """Some nodes of a graph with what a layout looks at: edges among them and labels."""
+    """The subgraph of some nodes, with their edges and labels."""
     if len(nodes) == graph.n_nodes:
         return graph
     number = np.full(graph.n_nodes, -1)
@@ -178,7 +131,7 @@ def _part_of(graph: Graph, nodes: IntArray) -> Graph:
 
 
 def _on_shelves(drawn: list[FloatArray], parts: list[IntArray]) -> FloatArray:
-    """Parts side by side on shelves about as wide as the largest part, one shelf under the other."""
+    """Arrange components in rows that are about as wide as the largest component, one row below the other."""
     corners = [(part.min(axis=0) - 0.5, part.max(axis=0) + 0.5) for part in drawn]
     extents = np.array([high - low for low, high in corners])
     wide = max(float(extents[:, 0].max()), 0.8 * float(np.sqrt(extents.prod(axis=1).sum())))
@@ -187,7 +140,7 @@ def _on_shelves(drawn: list[FloatArray], parts: list[IntArray]) -> FloatArray:
     top = used = 0.0
 
     def put() -> float:
-        """Place the parts of a shelf, centred; returns how high it is."""
+        """Place the components of one row, centred; returns its height."""
         high = float(extents[shelf, 1].max())
         x = 0.5 * (wide - used)
         for p in shelf:
@@ -207,12 +160,12 @@ def _on_shelves(drawn: list[FloatArray], parts: list[IntArray]) -> FloatArray:
 
 
 def _means(coupling: FloatArray, places: FloatArray) -> FloatArray:
-    """Where the mass of each node of the second graph comes from, on average."""
+    """The mean position from which each node of the second graph gets its mass."""
     return np.asarray(coupling.T @ places / np.maximum(coupling.sum(axis=0), 1e-300)[:, None])
 
 
 def _roomy(places: FloatArray, edges: IntArray) -> FloatArray:
-    """A layout by stress with room to see: thin ones are widened, nodes on top of each other moved apart."""
+    """A layout by stress that is easier to read: narrow ones are widened, nodes that overlap are moved apart."""
     places = _unit_edges(places, edges)
     if len(places) < 4:
         return places
@@ -241,7 +194,7 @@ def _unit_edges(places: FloatArray, edges: IntArray) -> FloatArray:
 
 
 def _upright(places: FloatArray) -> FloatArray:
-    """Turned so that the longest extent is vertical and the heavier end below."""
+    """Rotated so that the longest extent is vertical and the heavier end is below."""
     if len(places) < 2:
         return places
     _, _, axes = np.linalg.svd(places - places.mean(axis=0), full_matrices=False)
@@ -251,9 +204,9 @@ def _upright(places: FloatArray) -> FloatArray:
 
 
 def _turned(places: FloatArray, first: FloatArray, coupling: FloatArray) -> FloatArray:
-    """Turned and mirrored, never stretched, so that the mass has the least way to the first graph's places.
+    """Rotated and mirrored, but not stretched, so that the mass travels the shortest way from the first graph's places.
 
-    Plain distances, not squared ones: where a symmetric graph sends its mass both ways, one of them wins.
+    Distances are not squared, so that one of two equivalent sides is chosen if a symmetric graph sends mass to both.
     """
     sent, received = coupling.sum(axis=1), coupling.sum(axis=0)
     places = places - np.average(places, axis=0, weights=received)
@@ -271,7 +224,7 @@ def _turned(places: FloatArray, first: FloatArray, coupling: FloatArray) -> Floa
 
 
 def _twins_swapped(places: FloatArray, graph: Graph, first: FloatArray, coupling: FloatArray) -> FloatArray:
-    """Nodes with the same neighbours, such as the two O of a nitro group, trade places where that shortens the way."""
+    """Nodes with the same neighbours, such as the two O of a nitro group, swap places if that shortens the lines."""
     from scipy.optimize import linear_sum_assignment
 
     around: dict[int, set[int]] = {i: set() for i in range(graph.n_nodes)}
@@ -292,7 +245,7 @@ def _twins_swapped(places: FloatArray, graph: Graph, first: FloatArray, coupling
 
 
 def _spread_like(wanted: FloatArray, own: FloatArray) -> FloatArray:
-    """The wanted places, blown up to the extent of the graph's own layout."""
+    """The wanted places, scaled to the extent of the graph's own layout."""
     centred = wanted - wanted.mean(axis=0)
     extent = float(np.linalg.norm(own - own.mean(axis=0)))
     return np.asarray(centred * (extent / max(float(np.linalg.norm(centred)), 1e-9)))

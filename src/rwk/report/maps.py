@@ -1,4 +1,4 @@
-"""A dataset in the plane, and the spectrum of its kernel."""
+"""A dataset as a map in the plane, and the spectrum of its kernel."""
 
 from __future__ import annotations
 
@@ -8,19 +8,38 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rwk.report.heatmap import square_matrix
-from rwk.report.layout import LARGE, stress_layout
 from rwk.report.palette import INK, LINK, MUTED, WARN, class_colours, headline, new_axes, quiet
+from rwk.report.stress import LARGE, stress_layout
 from rwk.runtime.arrays import FloatArray
 
 
 def dataset_map(
     D: ArrayLike, *, method: Literal["mds", "tsne"] = "mds", random_state: int | None = 0
 ) -> tuple[FloatArray, float]:
-    """Positions (N, 2) in which near graphs are near, and how well: the rank correlation with the discrepancy.
+    """Positions of graphs in the plane such that graphs with a small discrepancy are near each other.
 
-    "mds" keeps the large picture (classical scaling, then stress), "tsne" the neighbourhoods. What a graph has with
-    itself is taken off first, since RW(G, G) need not be 0.
+    Since RW(G, G) need not be 0, half of the two diagonal entries is subtracted from each discrepancy first.
 
+    Parameters
+    ----------
+    D : array of shape (n_graphs, n_graphs)
+        Matrix of discrepancies.
+    method : {"mds", "tsne"}
+        "mds" (classical scaling, then stress) preserves large distances, "tsne" neighbourhoods.
+    random_state : int or None
+        Seed of t-SNE.
+
+    Returns
+    -------
+    places : array of shape (n_graphs, 2)
+        The positions, between -1 and 1.
+    correlation : float
+        Rank correlation of the distances on the map with the discrepancies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rwk.report import dataset_map
     >>> places, likeness = dataset_map(np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0))))
     >>> places.shape, bool(likeness > 0.9)
     ((6, 2), True)
@@ -30,14 +49,14 @@ def dataset_map(
         from sklearn.manifold import TSNE
 
         start = 1e-4 * _scaled(_classical(apart))
-        machine = TSNE(
+        embedding = TSNE(
             metric="precomputed",
             init=start,
             perplexity=min(30.0, (len(apart) - 1) / 3),
             learning_rate=200.0,
             random_state=random_state,
         )
-        places = np.asarray(machine.fit_transform(apart), dtype=np.float64)
+        places = np.asarray(embedding.fit_transform(apart), dtype=np.float64)
     elif method in ("mds", "tsne"):
         places = stress_layout(apart, _classical(apart)) if len(apart) <= 2 * LARGE else _classical(apart)
     else:
@@ -48,17 +67,36 @@ def dataset_map(
 def plot_map(
     D: ArrayLike, targets: ArrayLike | None = None, *, places: FloatArray | None = None, ax: Any = None
 ) -> Any:
-    """Draw a dataset as a map: one point a graph, near where the discrepancy is small, coloured by class.
+    """Draw a dataset as a map: one point per graph, coloured by class, similar graphs near each other.
 
+    Parameters
+    ----------
+    D : array of shape (n_graphs, n_graphs)
+        Matrix of discrepancies.
+    targets : array of length n_graphs, optional
+        Class of each graph.
+    places : array of shape (n_graphs, 2), optional
+        Positions from `dataset_map`; computed if None.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rwk.report import plot_map
     >>> D = np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))
     >>> plot_map(D, [0, 0, 0, 1, 1, 1]).get_title(loc="left")
     'Map of 6 graphs\\n'
     """
     ax = new_axes(5.6, 5.0) if ax is None else ax
-    note = "near means alike"
+    note = "near means similar"
     if places is None:
         places, likeness = dataset_map(D)
-        note = f"near means alike; rank correlation with the discrepancy {likeness:.2f}"
+        note = f"near means similar; rank correlation with the discrepancy {likeness:.2f}"
     n = len(places)
     size = float(np.clip(9000 / n, 8, 70))
     classes = np.zeros(n, int) if targets is None else np.asarray(targets)
@@ -67,7 +105,7 @@ def plot_map(
         mine = places[classes == label]
         title = f"{label} ({len(mine)})"
         ax.scatter(*mine.T, s=size, color=colour, alpha=0.75, edgecolors="white", linewidths=0.5, label=title)
-    ax.autoscale()  # limits somebody fixed would contradict equal units
+    ax.autoscale()  # limits that were set before would contradict equal units
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_xticks([])
     ax.set_yticks([])
@@ -80,8 +118,23 @@ def plot_map(
 
 
 def plot_spectrum(K: ArrayLike, *, ax: Any = None) -> Any:
-    """Draw a kernel's eigenvalues, the negative ones apart, with their share of the whole.
+    """Draw the eigenvalues of a kernel, with the negative ones in another colour, and their share of the spectrum.
 
+    Parameters
+    ----------
+    K : array of shape (n_graphs, n_graphs)
+        The kernel matrix.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rwk.report import plot_spectrum
     >>> plot_spectrum(np.array([[1.0, 2.0], [2.0, 1.0]])).get_title(loc="left")
     '25 % of the spectrum is negative\\n'
     """
@@ -106,12 +159,12 @@ def plot_spectrum(K: ArrayLike, *, ax: Any = None) -> Any:
 
 
 def _separations(D: FloatArray) -> FloatArray:
-    """Symmetric, 0 on the diagonal, none negative."""
+    """The discrepancies made symmetric, 0 on the diagonal and positive elsewhere."""
     own = np.diag(D)
     apart = np.maximum((D + D.T) / 2 - 0.5 * (own[:, None] + own[None, :]), 0.0)
     np.fill_diagonal(apart, 0.0)
     positive = apart[apart > 0]
-    # copies would have infinite weight in the stress
+    # a distance of 0 between copies would have infinite weight in the stress
     least = 0.02 * float(np.median(positive)) if len(positive) else 1.0
     apart = np.maximum(apart, least)
     np.fill_diagonal(apart, 0.0)
@@ -119,6 +172,7 @@ def _separations(D: FloatArray) -> FloatArray:
 
 
 def _classical(apart: FloatArray) -> FloatArray:
+    """Classical multidimensional scaling in the plane."""
     from scipy.sparse.linalg import eigsh
 
     squares = apart**2
@@ -139,6 +193,7 @@ def _scaled(places: FloatArray) -> FloatArray:
 
 
 def _likeness(apart: FloatArray, places: FloatArray) -> float:
+    """Rank correlation of the drawn distances with the given ones, on sampled pairs."""
     from scipy.stats import spearmanr
 
     if len(apart) < 3 or np.ptp(apart[~np.eye(len(apart), dtype=bool)]) < 1e-12:

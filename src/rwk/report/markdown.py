@@ -1,4 +1,4 @@
-"""The same report as Markdown, its pictures as files beside it."""
+"""A report as Markdown, with its pictures in files of their own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rwk.report.blocks import Facts, Picture, Section, Table, Text
 def markdown_page(
     title: str, sections: Sequence[Section], *, folder: str = "pictures", below: str = "", foot: str = ""
 ) -> tuple[str, dict[str, bytes]]:
-    """Sections as Markdown, and the pictures it refers to by their path.
+    """The sections as Markdown, and the pictures by the paths that the text refers to.
 
     >>> print(markdown_page("A run", [Section("Result", [Text("fine")])])[0])
     # A run
@@ -52,7 +52,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown takes as it is."""
+    """The text with Markdown's special characters escaped."""
     for mark in ("\\", "|", "<", "*", "`", "[", "]"):
         text = text.replace(mark, f"\\{mark}")
     return text.replace("\n", " ")

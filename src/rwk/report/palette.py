@@ -1,4 +1,4 @@
-"""Colours and canvases that all pictures share."""
+"""The colours and figures that all pictures share."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ PAPER: Final = "#ffffff"
 LINK: Final = "#2b6cb0"
 WARN: Final = "#c2410c"
 
-# distinguishable with any colour vision, and in print
+# can be told apart with any colour vision, and in print
 CLASSES: Final = ("#2f6db5", "#e08214", "#1b9e77", "#c13b4a", "#7b5ea7", "#8c8c1f", "#4db2d6", "#a6761d", "#666666")
 
-# the usual colours of atoms in drawings, softened; a letter is written on them in ink
+# the usual colours of atoms in drawings, lighter, since a letter is written on them
 ELEMENTS: Final[Mapping[str, str]] = {
     "C": "#d5dae1", "N": "#9db9f5", "O": "#f7a8a0", "F": "#b5e3b0", "I": "#cfaee8", "Cl": "#a5dba6", "Br": "#dfb39a",
     "S": "#f5e08a", "P": "#f8c490", "H": "#ffffff", "Si": "#e8cfa8", "B": "#f3c7b8", "Na": "#c9b6f2", "K": "#b89cdc",
@@ -40,32 +40,44 @@ TERMS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def new_figure(width: float, height: float) -> Any:
-    """A figure in inches: pyplot's, if the caller already works with pyplot, else one that nobody else sees.
+    """A new matplotlib figure; pyplot knows of it only if pyplot has been imported already.
 
+    Parameters
+    ----------
+    width, height : float
+        Size in inches.
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Examples
+    --------
+    >>> from rwk.report import new_figure
     >>> float(new_figure(4, 3).get_figwidth())
     4.0
     """
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError("pictures need matplotlib; install it with: pip install 'rwk[plot]'") from None
+        raise ImportError("plots need matplotlib; install it with: pip install 'rwk[plot]'") from None
     size: dict[str, Any] = {"figsize": (width, height), "layout": "constrained"}
     pyplot = sys.modules.get("matplotlib.pyplot")
     return Figure(**size) if pyplot is None else pyplot.figure(**size)
 
 
 def check_picture(path: str | os.PathLike[str]) -> Path:
-    """The path, if a picture can be written there; raises before any work is done.
+    """Return the path if a picture can be written there; raises `OutputError`, before any work, if not.
 
     >>> check_picture("a.xyz")
     Traceback (most recent call last):
-    rwk.runtime.files.OutputError: a.xyz: no picture has this ending; give a name that ends in .png, .svg or .pdf
+    rwk.runtime.files.OutputError: a.xyz is not the name of a picture; give a name that ends in .png, .svg or .pdf
     """
     from rwk.runtime.files import OutputError, check_writable
 
     kinds = new_figure(1, 1).canvas.get_supported_filetypes()
     if Path(path).suffix.lower().lstrip(".") not in kinds:
-        raise OutputError(f"{path}: no picture has this ending; give a name that ends in .png, .svg or .pdf")
+        raise OutputError(f"{path} is not the name of a picture; give a name that ends in .png, .svg or .pdf")
     return check_writable(path)
 
 
@@ -85,7 +97,7 @@ def class_colours(targets: Sequence[Any] | NDArray[Any]) -> dict[Any, str]:
 
 
 def node_colours(labels: Sequence[Any], names: Mapping[int, str] | None) -> dict[Any, str]:
-    """A fill for each node label: the element's where the label names one, else a soft colour of its own.
+    """A fill for each node label: the element's colour if the label is an element, else a light colour of its own.
 
     >>> node_colours([0, 1], {0: "C", 1: "Zz"})
     {0: '#d5dae1', 1: '#f3cda1'}
@@ -108,7 +120,7 @@ def softened(colour: str, share: float = 0.6) -> str:
 
 
 def similarity_map() -> Any:
-    """Light to deep blue, even in lightness: for kernels."""
+    """Light to dark blue with even steps of lightness, for kernels."""
     from matplotlib.colors import LinearSegmentedColormap
 
     stops = ["#f6f9fc", "#cfe1f2", "#93c0e3", "#4d93c8", "#1f66a8", "#0c3c73", "#061f42"]
@@ -116,14 +128,14 @@ def similarity_map() -> Any:
 
 
 def payment_map() -> Any:
-    """Grey to red: for what a node pays."""
+    """Grey to red, for what a node pays."""
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("rwk-pays", ["#c3cad3", "#e8c46a", "#e8853a", "#c22f2f", "#7f1d2d"])
 
 
 def importance_map() -> Any:
-    """Blue over white to orange: for values with a sign."""
+    """Blue over white to orange, for values with a sign."""
     from matplotlib.colors import LinearSegmentedColormap
 
     stops = ["#2f6db5", "#a9c8ea", "#f7f8fa", "#fbd38d", "#dd6b20"]
@@ -131,7 +143,7 @@ def importance_map() -> Any:
 
 
 def quiet(ax: Any, *, grid: str | None = None) -> None:
-    """Take away what carries no information."""
+    """Remove frames and ticks that carry no information, and draw grid lines along `grid`."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     for side in ("left", "bottom"):
@@ -145,7 +157,7 @@ def quiet(ax: Any, *, grid: str | None = None) -> None:
 
 
 def headline(ax: Any, text: str, below: str = "") -> None:
-    """A title at the left, and one quiet line under it."""
+    """A title at the left, and one grey line below it."""
     if below:
         text = f"{text}\n"
         ax.annotate(

@@ -1,4 +1,4 @@
-"""The critical-difference diagram: average ranks of methods, and which of them can't be told apart."""
+"""The critical-difference diagram: average ranks of methods, and which do not differ significantly."""
 
 from __future__ import annotations
 
@@ -13,10 +13,24 @@ if TYPE_CHECKING:
 
 
 def plot_ranks(found: AverageRanks, *, highlight: tuple[str, ...] = ("RWK",), ax: Any = None) -> Any:
-    """Draw average ranks on a line, best at the left; bars join methods nearer than the critical difference.
+    """Draw average ranks on a line, best at the left; bars join methods that do not differ significantly.
 
-    `highlight` names methods to draw in colour.
+    Parameters
+    ----------
+    found : AverageRanks
+        The ranks, from `rwk.experiment.statistics.average_ranks`.
+    highlight : tuple of str
+        Methods to draw in colour.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if None.
 
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from rwk.report import plot_ranks
     >>> from rwk.experiment.statistics import average_ranks
     >>> ranks = average_ranks({"a": {"RWK": 0.9, "WL": 0.8}, "b": {"RWK": 0.9, "WL": 0.7}})
     >>> [text.get_text() for text in plot_ranks(ranks).texts][:2]
@@ -24,7 +38,7 @@ def plot_ranks(found: AverageRanks, *, highlight: tuple[str, ...] = ("RWK",), ax
     """
     count = len(found.methods)
     groups = found.groups()
-    left = (count + 1) // 2  # the better half is written at the left, top to bottom, the rest at the right
+    left = (count + 1) // 2  # names of the better half are written at the left, the others at the right
     ax = new_axes(6.4, 1.2 + 0.24 * (left + len(groups))) if ax is None else ax
     low, high = 1.0, float(count)
     margin = 0.35 * (high - low) + 0.3
@@ -56,13 +70,13 @@ def plot_ranks(found: AverageRanks, *, highlight: tuple[str, ...] = ("RWK",), ax
     headline(
         ax,
         f"average ranks over {found.n_datasets} datasets",
-        f"bars join what can't be told apart (Nemenyi, {100 * found.alpha:g} %); Friedman p = {found.p_value:.2g}",
+        f"bars join methods that do not differ (Nemenyi, {100 * found.alpha:g} %); Friedman p = {found.p_value:.2g}",
     )
     return ax
 
 
 def _scale(ax: Any, low: float, high: float, difference: float) -> None:
-    """The line of ranks with its ticks, and the critical difference above it."""
+    """Draw the line of ranks with its ticks, and the critical difference above it."""
     ax.plot([low, high], [0, 0], color=MUTED, linewidth=1)
     for rank in range(int(low), int(high) + 1):
         ax.plot([rank, rank], [0, 0.25], color=MUTED, linewidth=1)

@@ -1,4 +1,4 @@
-"""The pictures of the page of results: critical differences of both tables, and the paper's figure of run times."""
+"""The pictures of the results page: critical-difference diagrams of the tables, and the paper's figure of run times."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def draw_results(folder: str | os.PathLike[str], place: str | os.PathLike[str]) -> list[Path]:
-    """Draw what the records of a folder have enough for, under `place`, where the page looks for it."""
+    """Draw the pictures for which a folder has enough records, under `place`; returns the files written."""
     import matplotlib
 
     drawn = []
     for name in PICTURES:
-        with matplotlib.rc_context({"svg.hashsalt": name}):  # the same records give the same file
+        with matplotlib.rc_context({"svg.hashsalt": name}):  # so that equal records give equal files
             figure = _figure(name, Path(folder))
             if figure is not None:
                 drawn.append(Path(place) / PICTURES[name])
@@ -43,7 +43,7 @@ def _figure(name: str, folder: Path) -> Figure | None:
 
 
 def _runtime_rows(folder: Path) -> list[dict[str, Any]]:
-    """Seconds for all pairs of a dataset; the machine is named where there are several."""
+    """Seconds for all pairs of each dataset; methods are listed with the computer if there are several."""
     found = read_runtimes(folder / RUNTIMES)
     several = len({runtime.machine for runtime in found}) > 1
     return [

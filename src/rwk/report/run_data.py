@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class ReportError(ValueError):
-    """A run that can't be reported on, with a sentence that says why."""
+    """A run that cannot be reported on; the message says why."""
 
 
 @dataclass(frozen=True)
 class RunData:
-    """What a run left behind: its record (empty for a bare matrix), scores and first matrix."""
+    """The results of a run: its record (empty for a matrix without a run), its scores and its first matrix."""
 
     name: str
     record: Mapping[str, Any]
@@ -36,11 +36,11 @@ class RunData:
 
 
 def read_run(path: str | Path) -> RunData:
-    """Read what `rwk classify` or `rwk demo` left in a folder, or the matrix that `rwk gram` wrote.
+    """Read the folder that `rwk classify` or `rwk demo` wrote, or the matrix that `rwk gram` wrote.
 
     >>> read_run("no-such-run")
     Traceback (most recent call last):
-    rwk.report.run_data.ReportError: no-such-run is neither the folder of a run nor a matrix; give one of the two
+    rwk.report.run_data.ReportError: no-such-run is neither the folder of a run nor a matrix; check the path
     """
     path = Path(path)
     if path.is_file() and path.suffix == ".npz":
@@ -48,13 +48,13 @@ def read_run(path: str | Path) -> RunData:
     if path.is_file() and path.name == "run.json":
         path = path.parent
     if not (path / "run.json").is_file():
-        raise ReportError(f"{path} is neither the folder of a run nor a matrix; give one of the two")
+        raise ReportError(f"{path} is neither the folder of a run nor a matrix; check the path")
     from rwk.experiment import read_records
 
     try:
         record = json.loads((path / "run.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ReportError(f"{path / 'run.json'} can't be read ({error}); run it again") from error
+        raise ReportError(f"{path / 'run.json'} cannot be read ({error}); repeat the run") from error
     if not isinstance(record, dict) or record.get("kind") != "rwk run":
         raise ReportError(f"{path / 'run.json'} is not the record of a run; give the folder that `rwk classify` wrote")
     return _assembled(record, read_records(path / "records.jsonl"), _matrices(path / "gram.npz"))
@@ -65,11 +65,11 @@ def _matrices(path: Path) -> dict[str, Any]:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
     except FileNotFoundError as error:
-        raise ReportError(f"{path} is not there; run it again") from error
+        raise ReportError(f"{path} is missing; repeat the run") from error
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise ReportError(f"{path} is damaged, or no file that rwk wrote; compute it again") from error
+        raise ReportError(f"{path} is damaged, or was not written by rwk; compute it again") from error
     if "discrepancy" not in arrays or "kernel" not in arrays:
-        raise ReportError(f"{path} holds no kernel; give a file that `rwk gram` wrote")
+        raise ReportError(f"{path} contains no kernel; give a file that `rwk gram` wrote")
     return arrays
 
 

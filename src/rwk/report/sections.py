@@ -1,4 +1,4 @@
-"""The sections of a run's report."""
+"""The sections of a report on a run: what is shown, in which order."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from rwk.report.run_data import RunData
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.transport.problem import PairSolution
 
-# solves a pair with the run's own scales
+# aligns two graphs with the scales of the run
 Aligner = Callable[[Graph, Graph], PairSolution]
 NEIGHBOURS = 5
 HARD = 5
 
 
 def run_sections(run: RunData, graphs: GraphSet | None, align: Aligner | None) -> list[Section]:
-    """Everything a report says, in its order; without graphs, the pictures of alignments are left out."""
+    """All sections of a report; without graphs, the pictures of alignments are left out."""
     sections = [
         _result(run),
         _overview(run),
@@ -49,9 +49,9 @@ def _result(run: RunData) -> Section:
     facts = Facts(
         [
             (f"{100 * record['accuracy']:.1f}{spread} %", f"accuracy, {repeats} × {folds} folds"),
-            (f"{100 * record['majority']:.1f} %", "largest class alone"),
+            (f"{100 * record['majority']:.1f} %", "share of the largest class"),
             (f"{record['dataset']['n_graphs']:,}", "graphs"),
-            (f"{record['health']['pairs_per_second']:,.0f}", "pairs a second"),
+            (f"{record['health']['pairs_per_second']:,.0f}", "pairs per second"),
         ]
     )
     by_seed: dict[int, list[float]] = {}
@@ -61,9 +61,9 @@ def _result(run: RunData) -> Section:
         [str(seed), f"{100 * np.mean(found):.1f}", f"{100 * min(found):.1f} to {100 * max(found):.1f}"]
         for seed, found in sorted(by_seed.items())
     ]
-    note = f"{record['protocol'][:1].upper()}{record['protocol'][1:]}. The spread is over repeats; "
+    note = f"{record['protocol'][:1].upper()}{record['protocol'][1:]}. The standard deviation is over repeats; "
     note += f"over single folds it is {100 * record['std_folds']:.1f} points."
-    return Section("Result", [facts, Text(note), Table(["repeat", "accuracy, %", "folds from, to, %"], rows)])
+    return Section("Result", [facts, Text(note), Table(["repeat", "accuracy, %", "range over folds, %"], rows)])
 
 
 def _classes(run: RunData) -> str:
@@ -81,18 +81,20 @@ def _health(run: RunData) -> Section:
             ["iterations, mean", f"{health['mean_iterations']:.1f}"],
             ["seconds", f"{health['seconds']:,.1f}"],
         ]
-        blocks.append(Table(["figure", "value"], rows))
+        blocks.append(Table(["quantity", "value"], rows))
         if share > 0.25:
-            text = f"{share:.0%} of the pairs stopped before their gap fell to the tolerance: raise max_iter or tol."
+            text = (
+                f"{share:.0%} of the pairs did not converge: their gap is above the tolerance. Raise max_iter or tol."
+            )
             blocks.append(Text(text, "warn"))
     if len(run.kernel) <= 5000:
         values = np.linalg.eigvalsh((run.kernel + run.kernel.T) / 2)
         negative = float(-values[values < 0].sum() / np.abs(values).sum())
         text = f"{100 * negative:.2g} % of the kernel's spectrum is negative"
         if negative > 0.1:
-            blocks.append(Text(f"{text}: learn with IndefiniteSVC, not with a plain SVM.", "warn"))
+            blocks.append(Text(f"{text}: use IndefiniteSVC, not a standard SVM.", "warn"))
         else:
-            blocks.append(Text(f"{text}; the classifier is made for that."))
+            blocks.append(Text(f"{text}; IndefiniteSVC is made for such kernels."))
         words = f"Eigenvalues of the kernel; {100 * negative:.2g} % of their sum is negative"
         blocks.append(picture(plot_spectrum(run.kernel), words))
     return Section("Health", blocks)
@@ -103,16 +105,16 @@ def _overview(run: RunData) -> Section:
     words = f"Heat map of the kernel of {n} graphs, ordered by class and similarity"
     blocks: list[Any] = [picture(plot_kernel(run.kernel, run.targets), words)]
     if n > 2:
-        words = f"Map of {n} graphs in the plane: near means alike, colours are classes"
+        words = f"Map of {n} graphs in the plane: near means similar, colours are classes"
         blocks.append(picture(plot_map(run.discrepancy, run.targets), words))
-    return Section("The whole set", blocks)
+    return Section("Overview", blocks)
 
 
 def _neighbours(run: RunData, graphs: GraphSet | None, align: Aligner | None) -> Section:
-    """The most central graph of each class, and what is nearest to it."""
+    """The most central graph of each class, and the graphs nearest to it."""
     if len(run.kernel) < 3:
         return Section("Nearest neighbours")
-    blocks: list[Any] = [Text("The graph most like the others of its class, and the graphs nearest to it.")]
+    blocks: list[Any] = [Text("For each class, the graph most similar to its class, and the graphs nearest to it.")]
     for i in _centres(run)[:4]:
         nearest = _nearest(run, i)[:NEIGHBOURS]
         rows = [
@@ -124,7 +126,7 @@ def _neighbours(run: RunData, graphs: GraphSet | None, align: Aligner | None) ->
 
 
 def _hardest(run: RunData, graphs: GraphSet | None, align: Aligner | None) -> Section:
-    """Graphs whose nearest graphs belong to another class, with the nearest of either side."""
+    """Graphs that are more similar to another class than to their own, with the nearest graph of each."""
     if run.targets is None or len(run.kernel) < 5 or len(np.unique(run.targets)) < 2:
         return Section("Hardest graphs")
     margins, same, other = _margins(run)
@@ -139,8 +141,8 @@ def _hardest(run: RunData, graphs: GraphSet | None, align: Aligner | None) -> Se
         ]
         for i in order
     ]
-    head = ["graph", "class", "nearest of its class", "nearest of another", "difference of kernels"]
-    text = "Graphs that look more like another class than like their own: the five nearest of either side, compared."
+    head = ["graph", "class", "nearest of its class", "nearest of another", "difference of mean kernels"]
+    text = "Graphs that are more similar to another class than to their own, judged by the five nearest of each side."
     blocks: list[Any] = [Text(text), Table(head, rows)]
     for i in order[:2]:
         blocks += _drawn(run, graphs, align, int(i), int(same[i]))
@@ -158,13 +160,13 @@ def _settings(run: RunData) -> Section:
     if rows:
         blocks.append(Table(["parameter", "here", "default"], rows))
     elif run.parameters:
-        blocks.append(Text("All parameters at their defaults."))
+        blocks.append(Text("All parameters have their default values."))
     chosen: Counter[str] = Counter()
     for score in run.scores:
         chosen[", ".join(f"{name} {_short(value)}" for name, value in score.chosen.items() if value is not None)] += 1
     if chosen:
         rows = [[what, str(count)] for what, count in chosen.most_common(6)]
-        blocks.append(Table(["chosen inside the training folds", "folds"], rows))
+        blocks.append(Table(["settings chosen on the training folds", "folds"], rows))
     return Section("Settings", blocks)
 
 
@@ -172,10 +174,6 @@ def _made_with(run: RunData) -> Section:
     made = run.record.get("made_with", {})
     rows = [[name.replace("_", " "), str(value)] for name, value in made.items()]
     return Section("Made with", [Table(["what", "version or value"], rows)] if rows else [])
-
-
-def _number(value: float) -> str:
-    return f"{value:.3f}"
 
 
 def _short(value: Any) -> str:
@@ -187,7 +185,7 @@ def _short(value: Any) -> str:
 
 
 def _centres(run: RunData) -> list[int]:
-    """For each class the graph with the largest mean kernel to its class."""
+    """For each class, the graph with the largest mean kernel value to its class."""
     classes = np.zeros(len(run.kernel), int) if run.targets is None else run.targets
     found = []
     for label in np.unique(classes):
@@ -202,7 +200,7 @@ def _nearest(run: RunData, i: int) -> IntArray:
 
 
 def _margins(run: RunData) -> tuple[FloatArray, IntArray, IntArray]:
-    """Mean kernel to the five nearest of the own class less that of other classes, and the nearest of each."""
+    """Mean kernel to the five nearest graphs of the same class minus that of other classes; the nearest of each."""
     n = len(run.kernel)
     targets = np.asarray(run.targets)
     margins, nearest = np.zeros(n), np.zeros((2, n), np.int64)
@@ -221,10 +219,12 @@ def _drawn(run: RunData, graphs: GraphSet | None, align: Aligner | None, i: int,
     first, second = graphs[i], graphs[j]
     title = f"graph {i} ({_target(run, i)}) and graph {j} ({_target(run, j)})"
     larger = float(np.clip(max(first.n_nodes, second.n_nodes) / 40, 1.0, 1.8))
-    axes = new_axes(6.4 * larger, 3.9 * larger, ncols=2, width_ratios=(3.0, 1))  # small: a phone keeps it readable
+    axes = new_axes(
+        6.4 * larger, 3.9 * larger, ncols=2, width_ratios=(3.0, 1)
+    )  # small, so that it can be read on a phone
     ax = plot_alignment(first, second, align(first, second), axes=axes, title=title)
     words = (
-        f"Alignment of graph {i} and graph {j}: {first.n_nodes} and {second.n_nodes} nodes, lines are transported mass"
+        f"Alignment of graph {i} and graph {j}: {first.n_nodes} and {second.n_nodes} nodes, lines show transported mass"
     )
     return [picture(ax, words, wide=True)]
 
