@@ -1,4 +1,4 @@
-"""Draws the pictures of the documentation: `make images` (the explorer's needs Chromium, `make browser`)."""
+"""Draw the pictures of the documentation: `make images` (that of the explorer needs Chromium: `make browser`)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def draw_explanation() -> None:
 
 def draw_explorer(graphs: rwk.GraphSet) -> None:
     if not shutil.which("chromedriver"):
-        print("explorer.png is left as it is: no chromedriver here, `make browser` installs it")
+        print("explorer.png is unchanged: chromedriver is missing; install it with `make browser`")
         return
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service

@@ -1,4 +1,4 @@
-"""Why was this graph put into its class? On data with a planted answer, the answer is found.
+"""Why was this graph put into its class? The data has a planted motif, and the explanation finds it.
 
 python examples/explain_prediction.py [picture.png]
 """
@@ -16,7 +16,7 @@ train = np.arange(30)
 kernel = RWKernel()
 classifier = IndefiniteSVC(C=100.0).fit(kernel.fit_transform(graphs[train]), graphs.targets[train])
 
-# graphs of class 1 carry the motif; this one was never seen
+# graphs of class 1 contain the motif; this one is not in the training set
 held_out, motif = planted_motif(2, random_state=7)
 why = explain(kernel, classifier, graphs[train], held_out[1])
 print(why)

@@ -1,4 +1,4 @@
-"""A Gram matrix that survives being stopped: it is kept tile by tile, and goes on where it was.
+"""A Gram matrix on disk: it is saved tile by tile, and a run that was stopped resumes.
 
 python examples/matrix_on_disk.py [folder]
 """
@@ -14,5 +14,5 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()) / "mutag
 gram = rwk.compute_gram(data, store=folder)
 print(gram, gram.health)
 
-again = rwk.compute_gram(data, store=folder)  # nothing is left to compute
-print("the same bits:", bool((gram.discrepancy() == again.discrepancy()).all()))
+again = rwk.compute_gram(data, store=folder)  # nothing left to compute
+print("bit-identical:", bool((gram.discrepancy() == again.discrepancy()).all()))

@@ -8,7 +8,7 @@ import numpy as np
 
 import rwk
 
-# 1. Graphs of two kinds: rings and trees, some nodes coloured.
+# 1. Graphs of two kinds, rings and trees, with coloured nodes.
 rng = np.random.default_rng(0)
 graphs, kinds = [], []
 for i in range(40):
@@ -18,12 +18,12 @@ for i in range(40):
     graphs.append(graph)
     kinds.append("ring" if i % 2 else "tree")
 
-# 2. One set, with the name of the attribute that holds the labels.
+# 2. Convert them; `node_label` names the attribute that holds the labels.
 data = rwk.as_graphs(graphs, targets=kinds, node_label="colour")
 print(data)
 
-# 3. A classifier that chooses its settings by folds of the training graphs.
+# 3. A classifier that chooses its settings by cross-validation on the training graphs.
 train, test = np.arange(30), np.arange(30, 40)
 classifier = rwk.RWKClassifier(grid="quick", n_inner=3).fit(data[train], data.targets[train])
 print("chosen:", classifier.choice_)
-print("accuracy on graphs never seen:", classifier.score(data[test], data.targets[test]))
+print("accuracy on new graphs:", classifier.score(data[test], data.targets[test]))

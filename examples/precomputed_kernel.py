@@ -1,4 +1,4 @@
-"""The kernel matrix in scikit-learn's own tools: a pipeline, cross-validation, and new graphs.
+"""The kernel with scikit-learn: a pipeline, cross-validation, and predictions for new graphs.
 
 python examples/precomputed_kernel.py
 """

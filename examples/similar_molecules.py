@@ -1,4 +1,4 @@
-"""From SMILES to a similarity search: which molecules are most like aspirin, and which atom goes to which?
+"""From SMILES to a similarity search: which molecules are most similar to aspirin, and which atom goes to which?
 
 python examples/similar_molecules.py [picture.png]
 """

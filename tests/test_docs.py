@@ -1,4 +1,4 @@
-"""The documentation: every snippet runs, every picture is there, and the site builds without a warning."""
+"""The documentation: every snippet runs, everything it names exists, and the site builds without a warning."""
 
 from __future__ import annotations
 

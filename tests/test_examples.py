@@ -1,4 +1,4 @@
-"""The examples run as they stand, and say what they promise."""
+"""The examples run unchanged and print what they promise."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ def test_precomputed_kernel(monkeypatch, tmp_path, capsys):
 
 
 def test_matrix_on_disk(monkeypatch, tmp_path, capsys):
-    assert "the same bits: True" in run("matrix_on_disk", monkeypatch, tmp_path, capsys, tmp_path / "store")
+    assert "bit-identical: True" in run("matrix_on_disk", monkeypatch, tmp_path, capsys, tmp_path / "store")
 
 
-# ---------------------------------------------------------------- SLURM, without SLURM
+# ---------------------------------------------------------------- the SLURM scripts, without SLURM
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def toy(tmp_path_factory):
 
 
 def batch(script, task=None, count=None, **variables):
-    """A batch script as SLURM starts it: a copy in a folder of its own, and variables."""
+    """Start a batch script with the variables that SLURM would set."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     numbers = {} if task is None else {"SLURM_ARRAY_TASK_ID": str(task), "SLURM_ARRAY_TASK_COUNT": str(count)}
     given = {"SLURM_CPUS_PER_TASK": "2", "OPTIONS": "--max-iter 2 --sinkhorn-iter 5 --backend cpu", **variables}
@@ -91,7 +91,7 @@ def finish(process):
 
 
 def test_a_job_array_over_one_store(toy, tmp_path):
-    """Tasks side by side, one killed and submitted again, and the matrix collected after them."""
+    """Tasks run side by side, one is killed and submitted again, and the matrix is collected at the end."""
     pytest.importorskip("zarr", reason="stores are in the extra 'distributed'")
     folder, graphs = toy
     where = {"DATA": folder, "STORE": tmp_path / "store"}
@@ -105,7 +105,7 @@ def test_a_job_array_over_one_store(toy, tmp_path):
     code, output = finish(batch("collect.sbatch", **where, MATRIX=tmp_path / "matrix.npz"))
     assert code == 0, output
     after = {file: file.stat().st_mtime_ns for file in (tmp_path / "store" / "discrepancy-0").iterdir()}
-    assert before == after  # the tasks left nothing to compute
+    assert before == after  # nothing was left to compute
     found = np.load(tmp_path / "matrix.npz", allow_pickle=False)["discrepancy"]
     np.testing.assert_array_equal(found, rwk.pairwise_discrepancy(graphs, **QUICK))
 

@@ -1,7 +1,7 @@
-"""A Gram matrix on workers that dask-jobqueue asks SLURM for: python jobqueue.py NCI1 STORE --workers 20.
+"""Compute a Gram matrix on SLURM workers requested through dask-jobqueue: python jobqueue.py NCI1 STORE --workers 20.
 
-The store may be anywhere this process can write; the workers need rwk and nothing else. With --local the same code
-runs on workers of this machine, to try it out.
+Only this process needs access to the store; the workers need rwk and nothing else. With --local the same code runs on
+workers on this machine, to try it out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def main() -> None:
     else:
         from dask_jobqueue import SLURMCluster
 
-        # one worker process a core, each with its share of the memory; for GPUs: cores=1, processes=1 and
+        # one worker process per core, each with its share of the memory; for GPUs: cores=1, processes=1 and
         # job_extra_directives=["--gres=gpu:1"]
         cluster = SLURMCluster(cores=8, processes=8, memory="16GB", walltime="04:00:00")
         cluster.scale(arguments.workers)
