@@ -76,7 +76,7 @@ def test_folds_are_stored(tmp_path):
         nested_cv({"D": np.zeros((48, 48))}, np.arange(48) % 3, folds=loaded)
     for text in ("{", "[]", '{"n_splits": 4}'):
         (tmp_path / "other.json").write_text(text)
-        with pytest.raises(ValueError, match=r"other\.json is no file of folds"):
+        with pytest.raises(ValueError, match=r"other\.json is not a file of folds"):
             load_folds(tmp_path / "other.json")
 
 

@@ -274,3 +274,17 @@ def test_trials_are_converted(tmp_path: Path) -> None:
     assert read_trials(path)["B", "more"] == later
     assert headers_of(path)[-1]["versions"] == CPU
     assert headers_of(path)[-1]["defaults"] == Parameters().asdict()
+
+
+RESULTS = Path(__file__).parent.parent / "results"
+
+
+@pytest.mark.skipif(not RESULTS.exists(), reason="only a checkout has results")
+def test_the_stored_results_are_short_and_complete() -> None:
+    """Under 4 MB; every setting of RWK and its variants is written in full."""
+    assert sum(path.stat().st_size for path in RESULTS.rglob("*") if path.is_file()) < 4e6
+    for path in RESULTS.glob("*-*.jsonl"):
+        headers = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith('{"rwk":')]
+        assert headers, f"{path} has lines of format 1: python -m rwk.experiment.convert_records results"
+        for protocol in (json.loads(header)["protocol"] for header in headers):
+            assert protocol.get("parameters", {}).keys() >= protocol.get("settings", {}).keys()

@@ -259,7 +259,7 @@ def test_more_seeds_extend_stored_folds(tmp_path: Path) -> None:
     assert list(json.loads(path.read_text())["test_fold"]) == ["0", "1", "2", "3"]
     with pytest.raises(ValueError, match="made for other targets"):
         stored_folds(path, [0, 0, 1, 1] * 5, 5, range(2))
-    with pytest.raises(ValueError, match="holds 5 folds a repeat, not 4"):
+    with pytest.raises(ValueError, match="holds 5 folds per repeat, not 4"):
         stored_folds(path, targets, 4, range(2))
 
 
@@ -320,15 +320,15 @@ def test_the_page_names_sets_with_figures_of_another_grid(tmp_path: Path) -> Non
         append_record(tmp_path / "MUTAG-RWK-0.jsonl", score)
     for score in repeat_of("MUTAG", "RWK-1", [0.8, 0.9], settings={f"bonds: {name}": "" for name in present}):
         append_record(tmp_path / "MUTAG-RWK-1.jsonl", score)
-    assert "Still with the grid before it: MUTAG (RWK-0), PTC_MR." in results_page(tmp_path)
+    assert "Not yet run with the present grid: MUTAG (RWK-0), PTC_MR." in results_page(tmp_path)
 
 
 def test_the_page_says_what_is_not_blind(tmp_path: Path) -> None:
     """Beside the figures of RWK, and beside those of the baselines, in both tables."""
     page = results_page(tmp_path)
     for sentence, heading in (
-        ("chosen after trials of single settings on whole sets", "### All methods"),
-        ("PK and GHK: `normalize` joined their grids after their scores on MUTAG had been seen", "### Ablation"),
+        ("chosen after trials of single settings on whole datasets", "### All methods"),
+        ("PK and GHK: `normalize` was added to their grids after their scores on MUTAG had been seen", "### Ablation"),
     ):
         assert page.count(sentence) == 2
         assert page.index(sentence) < page.index(heading)

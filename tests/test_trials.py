@@ -107,7 +107,7 @@ def test_the_table_compares_with_the_base(tmp_path: Path) -> None:
     assert lines[4] == ["debias=True", "+0.0 (1)"]
     assert lines[5] == ["entropy=0.1", ""]
     page = results_page(tmp_path)
-    assert page.index("## What moves the figures") < page.index("| hops=0 ")
+    assert page.index("## Effect of single settings") < page.index("| hops=0 ")
 
 
 def test_rows_keep_the_order_of_the_trials(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Who is better, and whether that is more than luck: paired tests on shared folds, average ranks across datasets."""
+"""Tables that compare methods: paired tests on the folds they share, and average ranks over datasets."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Found = Mapping[tuple[str, str], Experiment]
 
 
 def difference(first: Experiment, second: Experiment) -> PairedTest:
-    """The corrected resampled t-test of two methods on the folds both have."""
+    """The corrected resampled t-test of two methods on the folds that both have."""
     return compare_methods([*first.scores, *second.scores], first.dataset, first.method, second.method)
 
 
 def differences(groups: Iterable[Experiment], *, reference: str = "RWK", methods: Sequence[str] = ()) -> str:
-    """A table of reference − method in points with the p-value of the corrected resampled t-test.
+    """A table of reference − method in percentage points, with the p-value of the corrected resampled t-test.
 
-    A row per method (those given, or all that there are), a column per dataset; in bold where the method is ahead.
-    Empty where there is nothing to compare.
+    It has a row per method (those given, or all) and a column per dataset; differences are bold if the method is
+    ahead. Empty if there is nothing to compare.
     """
     found = {(group.dataset, group.method): group for group in groups}
     datasets = list(dict.fromkeys(dataset for dataset, method in found if method == reference))
@@ -38,7 +38,7 @@ def differences(groups: Iterable[Experiment], *, reference: str = "RWK", methods
 
 
 def ahead(found: Found, dataset: str, method: str, reference: str = "RWK") -> bool:
-    """Whether a method's mean is above the reference's, on the folds both have."""
+    """Whether a method's mean is above the reference's, on the folds that both have."""
     test = _test(found, dataset, reference, method)
     return test is not None and test.difference < 0
 
@@ -46,9 +46,10 @@ def ahead(found: Found, dataset: str, method: str, reference: str = "RWK") -> bo
 def ranked_scores(
     found: Found, datasets: Sequence[str], methods: Sequence[str], least_share: float = 0.5
 ) -> dict[str, dict[str, float]]:
-    """Means by dataset and method, of the methods that every dataset has; empty where less than two of either are left.
+    """Mean accuracies by dataset and method, for the methods that every dataset has.
 
-    Datasets with less than this share of the methods of the fullest are left out, and runs that are not finished.
+    Runs that are not finished are left out, and so are datasets with fewer than `least_share` times as many methods as
+    the dataset that has most. Empty if fewer than two datasets or two methods are left.
     """
     rows: dict[str, dict[str, float]] = {}
     for dataset in datasets:
@@ -61,14 +62,15 @@ def ranked_scores(
 
 
 def ranks_table(table: Mapping[str, Mapping[str, float]]) -> str:
-    """Average ranks of `ranked_scores` from the best on, and in words what can be told from them; empty without any."""
+    """Average ranks of `ranked_scores`, best first, below a sentence with the tests; empty if there are no scores."""
     if not table:
         return ""
     ranks = average_ranks(table)
     sentence = (
-        f"Average ranks over {ranks.n_datasets} datasets ({', '.join(table)}), 1 being best, of the methods that have "
-        f"a figure on each. Friedman's test that all are alike: p = {ranks.p_value:.2g}. Ranks nearer than "
-        f"{ranks.critical_difference:.2f} can't be told apart (Nemenyi, {100 * ranks.alpha:g} %)."
+        f"Average ranks over {ranks.n_datasets} datasets ({', '.join(table)}); 1 is best. Methods without a result on "
+        f"one of them are left out. Friedman's test that all methods are equally good: p = {ranks.p_value:.2g}. "
+        f"Methods whose ranks differ by less than {ranks.critical_difference:.2f} can't be told apart (Nemenyi's test, "
+        f"{100 * ranks.alpha:g} %)."
     )
     rows = [[method, f"{rank:.2f}"] for method, rank in zip(ranks.methods, ranks.ranks, strict=True)]
     return f"{sentence}\n\n{markdown(['method', 'average rank'], rows)}"
@@ -88,5 +90,5 @@ def _test(found: Found, dataset: str, reference: str, method: str) -> PairedTest
         return None
     try:
         return difference(first, second)
-    except ValueError:  # no two folds in common yet
+    except ValueError:  # fewer than two folds in common so far
         return None

@@ -1,4 +1,4 @@
-"""Stratified folds that are made once, stored, and shared by every method."""
+"""Stratified folds: made once, stored, and used by every method."""
 
 from __future__ import annotations
 
@@ -19,11 +19,21 @@ from rwk.runtime.arrays import IntArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Folds:
-    """Which fold tests which graph, per seed: `test_fold[seed][i]` is the number of the fold that tests graph i."""
+    """Stratified folds of several repeats; iterating yields every (seed, fold).
+
+    Attributes
+    ----------
+    n_splits
+        Folds per repeat.
+    test_fold
+        `test_fold[seed][i]` is the number of the fold that tests graph i.
+    classes
+        Fingerprint of the targets that the folds were made for.
+    """
 
     n_splits: int
     test_fold: Mapping[int, IntArray]
-    classes: str  # fingerprint of the targets the folds were made for
+    classes: str
 
     def split(self, seed: int, fold: int) -> tuple[IntArray, IntArray]:
         """Indices of the training and the test graphs of one fold."""
@@ -37,22 +47,40 @@ class Folds:
         return len(self.test_fold) * self.n_splits
 
     def fingerprint(self, seed: int) -> str:
-        """A short name of the very folds of one seed."""
+        """A short fingerprint of the folds of one seed."""
         return fingerprint_of(self.test_fold[seed])
 
 
 def make_folds(
     targets: ArrayLike, n_splits: int = 10, n_repeats: int = 10, *, seeds: Sequence[int] | None = None
 ) -> Folds:
-    """Stratified folds for every seed 0..n_repeats−1 (or those given); the same targets give the same folds.
+    """Make stratified folds; the same targets and seeds give the same folds.
 
+    Parameters
+    ----------
+    targets
+        Class of each graph.
+    n_splits
+        Folds per repeat.
+    n_repeats
+        Number of repeats, with seeds 0 to n_repeats − 1.
+    seeds
+        Seeds of the repeats, instead of `n_repeats`.
+
+    Returns
+    -------
+    Folds
+        Which fold tests which graph, per seed.
+
+    Examples
+    --------
     >>> folds = make_folds([0, 1] * 10, n_splits=5, n_repeats=2)
     >>> len(folds), folds.split(seed=0, fold=0)[1].tolist()
     (10, [5, 8, 13, 16])
     """
     classes, codes = encode_classes(targets)
     if n_splits < 2:
-        raise ValueError(f"{n_splits} folds were asked for; cross-validation needs at least two")
+        raise ValueError(f"n_splits={n_splits} is too small; cross-validation needs at least two folds")
     counts = np.bincount(codes)
     if counts.min() < n_splits:
         name = classes[int(counts.argmin())]
@@ -70,7 +98,23 @@ def make_folds(
 
 
 def save_folds(folds: Folds, path: str | os.PathLike[str]) -> None:
-    """Store folds as JSON, for other methods and other machines."""
+    """Store folds as JSON.
+
+    Parameters
+    ----------
+    folds
+        Folds to store.
+    path
+        File to write; its folder is made if need be.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "folds.json"
+    >>> save_folds(make_folds([0, 1] * 10, n_splits=5), path)
+    >>> len(load_folds(path))
+    50
+    """
     content = {
         "n_splits": folds.n_splits,
         "classes": folds.classes,
@@ -84,26 +128,37 @@ def save_folds(folds: Folds, path: str | os.PathLike[str]) -> None:
 
 
 def load_folds(path: str | os.PathLike[str]) -> Folds:
-    """Load folds stored by `save_folds`."""
+    """Load folds stored by `save_folds`.
+
+    Parameters
+    ----------
+    path
+        File to read.
+
+    Returns
+    -------
+    Folds
+        The stored folds.
+    """
     try:
         content = json.loads(Path(path).read_text())
         test_fold = {int(seed): np.asarray(at, np.int64) for seed, at in content["test_fold"].items()}
         return Folds(content["n_splits"], test_fold, content["classes"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path} is no file of folds; remove it, or make it again with save_folds") from error
+        raise ValueError(f"{path} is not a file of folds; remove it, or write it again with save_folds") from error
 
 
 def stored_folds(
     path: str | os.PathLike[str], targets: ArrayLike, n_splits: int = 10, seeds: Sequence[int] = range(10)
 ) -> Folds:
-    """The folds of these seeds, from a file that every method reads; seeds it does not hold yet are added to it."""
+    """Load the folds of these seeds from a file that all methods share; missing seeds are made and added to it."""
     known = make_folds(targets, n_splits, seeds=())
     if Path(path).exists():
         stored = load_folds(path)
         if stored.classes != known.classes:
             raise ValueError(f"{path} holds folds made for other targets; use another folder")
         if stored.n_splits != n_splits:
-            raise ValueError(f"{path} holds {stored.n_splits} folds a repeat, not {n_splits}; use another folder")
+            raise ValueError(f"{path} holds {stored.n_splits} folds per repeat, not {n_splits}; use another folder")
         known = stored
     missing = [seed for seed in seeds if seed not in known.test_fold]
     if missing:
@@ -115,5 +170,5 @@ def stored_folds(
 
 
 def fingerprint_of(codes: IntArray) -> str:
-    """A short name of an assignment of graphs to classes or folds."""
+    """A short fingerprint of an assignment of graphs to classes or folds."""
     return hashlib.sha256(codes.tobytes()).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""Notes in place of figures: a method that can't use a dataset, or was not done in the time it was given."""
+"""Notes in place of results: a method can't use a dataset, or did not finish in the time it was given."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOTES: Final = "notes.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Why there is no figure of one method on one dataset."""
+    """Why there is no result of one method on one dataset."""
 
     dataset: str
     method: str

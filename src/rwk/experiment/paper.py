@@ -1,8 +1,8 @@
-"""The figures the paper printed, and by which protocol each came about.
+"""The accuracies that the paper printed, and the protocol behind each.
 
 Wijesinghe, Wang, Gould: A Regularized Wasserstein Framework for Graph Kernels, ICDM 2021. Accuracies in percent,
-mean ± standard deviation, copied as printed. Its baselines' figures it took from other papers: WL and RetGK from
-GNTK's, GHK, HGK-WL and HGK-SP from WWL's, the rest from their own.
+mean ± standard deviation, copied as printed. The paper took the results of its baselines from other papers: WL and
+RetGK from GNTK's, GHK, HGK-WL and HGK-SP from WWL's, the rest from their own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CONTINUOUS: Final = ("COX2", "ENZYMES", "PROTEINS", "BZR", "COX2_MD", "BZR_MD")
 HOPS: Final = ("RWK", "RWK-1", "RWK-0")
 ABLATION: Final = ("NoLaplacianReg", "NoEntropyReg", "NoRegs", "RWK-LW", "RWK-GW")
 
-# the other form of a set -> the set its published figures are of
+# another form of a dataset -> the dataset that the published accuracy is of
 OTHER_FORMS: Final[Mapping[str, str]] = {
     "PROTEINS_full": "PROTEINS",
     **SINGLE_FORMS,
@@ -25,18 +25,18 @@ OTHER_FORMS: Final[Mapping[str, str]] = {
 
 OURS: Final = "N"
 PROTOCOLS: Final[Mapping[str, str]] = {
-    OURS: "nested cross-validation: stratified outer folds, repeated; everything chosen with the help of labels is "
-    "chosen inside the training folds; no seed, split or fold dropped; attributes are standardised and costs scaled on "
-    "the whole set's unlabelled graphs. This package's figures.",
-    "S": "ten random 90/10 splits; the paper speaks of nested cross-validation, its released code fixes the "
-    "hyper-parameters per set and leaves out some seeds.",
+    OURS: "nested cross-validation: repeated, stratified outer folds; everything that is chosen with the help of "
+    "labels is chosen inside the training folds; no seed, split or fold is dropped. Attributes are standardised and "
+    "costs scaled on all graphs of the dataset, without their labels. The results of this package.",
+    "S": "ten random 90/10 splits. The paper speaks of nested cross-validation, but its released code fixes the "
+    "hyper-parameters per dataset and leaves out some seeds.",
     "F": "nested cross-validation on random 90/10 splits; distances scaled by their maximum over all data.",
-    "R": "repeated 10-fold cross-validation, hyper-parameters chosen inside the training folds (GHK, HGK-WL and HGK-SP "
-    "as WWL's paper has them).",
+    "R": "repeated 10-fold cross-validation, hyper-parameters chosen inside the training folds (GHK, HGK-WL and "
+    "HGK-SP: as reported in WWL's paper).",
     "T": "10-fold cross-validation, hyper-parameters chosen on the test folds.",
-    "E": "10-fold cross-validation; the epoch with the best mean accuracy on the folds it is reported for.",
-    "Q": "as GNTK's paper quotes it, which does not restate how it was obtained.",
-    "O": "10-fold cross-validation as its own paper describes it.",
+    "E": "10-fold cross-validation; the epoch is the one with the best mean accuracy on the test folds themselves.",
+    "Q": "as quoted in GNTK's paper, which does not say how it was obtained.",
+    "O": "10-fold cross-validation as described in the method's own paper.",
 }
 PROTOCOL_OF: Final[Mapping[str, str]] = {
     "WL": "Q",
@@ -132,14 +132,14 @@ def _read(table: str) -> dict[tuple[str, str], Figure]:
     return figures
 
 
-# (dataset, method) -> figure; what the paper leaves blank is not here
+# (dataset, method) -> accuracy; what the paper leaves blank is not here
 PUBLISHED: Final[Mapping[tuple[str, str], Figure]] = {
     key: figure for table in _TABLES for key, figure in _read(table).items()
 }
 
 
 def published(dataset: str, method: str) -> Figure | None:
-    """The paper's figure of a method on a dataset, if it printed one.
+    """The paper's accuracy of a method on a dataset, or None if it printed none.
 
     >>> str(published("MUTAG", "RWK"))
     '93.6 ± 3.7'

@@ -1,7 +1,7 @@
-"""Our figures and the paper's side by side, made of records alone.
+"""Our accuracies and the paper's side by side, made from records.
 
-Every cell of ours is mean ± standard deviation over the repeats (over all folds), in percent; a letter in brackets
-names the protocol a column or row came about by.
+Every cell of ours is mean ± standard deviation over the repeats (in brackets: over all folds), in percent. A letter in
+square brackets names the protocol of a column or row.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from rwk.experiment.runtimes import RUNTIMES
 from rwk.experiment.tables import Experiment, accuracy, bold, experiments, markdown
 from rwk.experiment.trial_records import TRIALS
 
-# repeats × folds that need not be said
+# repeats × folds that tables do not mention
 USUAL: Final = "10 × 10"
-# both signs of the degree prior stand in the ablation; RWK itself attracts
+# the ablation has both signs of the degree prior; RWK itself attracts
 SIGNS: Final = ("RWK", "RWK-repel")
 HOP_STEPS: Final = (("RWK", "RWK-1"), ("RWK-1", "RWK-0"))
 
 
 def read_results(folder: str | os.PathLike[str]) -> dict[tuple[str, str], Experiment]:
-    """Every experiment recorded in a folder, by dataset and method."""
+    """Read every experiment recorded in a folder, by dataset and method."""
     paths = sorted(path for path in Path(folder).glob("*.jsonl") if path.name not in (RUNTIMES, NOTES, TRIALS))
     groups = experiments(score for path in paths for score in read_records(path))
     return {(group.dataset, group.method): group for group in groups}
@@ -60,10 +60,10 @@ def side_by_side(found: Found, datasets: Iterable[str], methods: Sequence[str]) 
 def by_method(
     found: Found, datasets: Sequence[str], methods: Iterable[str], notes: Mapping[tuple[str, str], Note] | None = None
 ) -> str:
-    """The paper's layout: a column per dataset, a row per method and protocol, the majority rate first.
+    """The paper's layout: a column per dataset, a row per method and protocol, the majority class first.
 
-    Bold: a baseline whose mean is above RWK's on the folds both have. Repeats and folds are given where they are not
-    10 × 10. A note says why there is no figure.
+    Bold: a baseline whose mean is above RWK's on the folds that both have. Repeats and folds are given unless they are
+    10 × 10. A note says why a result is missing.
     """
     head = ["method", "protocol", *datasets]
     known = [[group for (name, _), group in found.items() if name == dataset] for dataset in datasets]
@@ -77,7 +77,7 @@ def by_method(
 
 
 def gains(found: Found, datasets: Iterable[str], steps: Sequence[tuple[str, str]]) -> str:
-    """What one method gains over another on the same folds: mean ± standard deviation over repeats, in points."""
+    """A table of gains of one method over another on the same folds: mean ± std over repeats, in percentage points."""
     head = ["dataset"]
     for better, worse in steps:
         head += [f"{better} − {worse}, ours [{paper.OURS}]", f"{better} − {worse}, paper [S]"]
@@ -91,7 +91,7 @@ def gains(found: Found, datasets: Iterable[str], steps: Sequence[tuple[str, str]
 
 
 def chosen_settings(found: Found, datasets: Iterable[str], method: str) -> str:
-    """How often the training folds chose each setting, in percent."""
+    """A table of how often the training folds chose each setting, in percent."""
     here = {dataset: found[dataset, method] for dataset in datasets if (dataset, method) in found}
     counts = {name: Counter(s.chosen.get("setting", "-") for s in group.scores) for name, group in here.items()}
     settings = list(dict.fromkeys(setting for count in counts.values() for setting in sorted(count)))
@@ -103,18 +103,18 @@ def chosen_settings(found: Found, datasets: Iterable[str], method: str) -> str:
 
 
 def legend(codes: Iterable[str] = tuple(paper.PROTOCOLS)) -> str:
-    """What the letters in brackets mean."""
+    """The meaning of the letters in square brackets, as a list."""
     return "\n".join(f"* [{code}] {paper.PROTOCOLS[code]}" for code in codes)
 
 
 def extent(group: Experiment) -> str:
-    """Repeats × folds, and how many are missing where a run is not finished."""
+    """Repeats × folds, and how many folds are missing if a run is not finished."""
     missing = f" ({group.n_missing} folds missing)" if group.n_missing else ""
     return f"{group.n_repeats} × {group.n_splits}{missing}"
 
 
 def _entry(found: Found, notes: Mapping[tuple[str, str], Note], dataset: str, method: str) -> str:
-    """A figure of ours or the note in its place."""
+    """Our accuracy, or the note in its place."""
     group, note = found.get((dataset, method)), notes.get((dataset, method))
     if group is None or (note and group.n_missing):
         return note.words if note else ""

@@ -15,13 +15,13 @@ RUNTIMES: Final = "runtimes.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """How long the matrix of one method on one dataset took, once per run."""
+    """How long the matrix of one method on one dataset took, in each of several runs."""
 
     dataset: str
     method: str
     n_graphs: int
     n_pairs: int
-    represent: tuple[float, ...]  # seconds, per run; what is made of each graph alone
+    represent: tuple[float, ...]  # seconds, per run; representing the graphs
     solve: tuple[float, ...]  # seconds, per run; all pairs
     machine: str
 
@@ -57,7 +57,7 @@ def read_runtimes(path: str | os.PathLike[str]) -> list[Runtime]:
 
 
 def runtime_table(path: str | os.PathLike[str]) -> str:
-    """The run times of a file as a Markdown table; empty for a file that is not there."""
+    """The run times of a file as a Markdown table; empty if there are none."""
     rows = [runtime.row for runtime in read_runtimes(path)]
     head = ["dataset", "method", "graphs", "pairs", "runs", "represent s", "solve s", "pairs/s", "machine"]
     return markdown(head, rows) if rows else ""

@@ -1,4 +1,4 @@
-"""Whether a difference in accuracy is more than luck: on one dataset by folds, across datasets by ranks."""
+"""Significance tests: of two methods on the folds of one dataset, and of many methods by their ranks over datasets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rwk.experiment.records import Score
 
 
 class PairedTest(NamedTuple):
-    """A test of the mean difference of two methods on the same folds."""
+    """The result of a test of two methods on the same folds."""
 
     difference: float  # mean score of the first minus that of the second
     statistic: float
@@ -22,18 +22,18 @@ class PairedTest(NamedTuple):
 
 
 class AverageRanks(NamedTuple):
-    """Mean ranks of methods over datasets (1 is best), and whether they can be told apart."""
+    """Mean ranks of methods over datasets (1 is best), and the tests of their differences."""
 
     methods: tuple[str, ...]  # from best to worst
     ranks: NDArray[np.float64]
     n_datasets: int
     statistic: float  # Friedman's chi-square
-    p_value: float  # that all methods are alike
-    critical_difference: float  # Nemenyi's: ranks nearer than this can't be told apart
+    p_value: float  # of the hypothesis that all methods are equally good
+    critical_difference: float  # Nemenyi's: ranks that differ by less can't be told apart
     alpha: float
 
     def groups(self) -> list[tuple[str, ...]]:
-        """Largest runs of methods that can't be told apart, of two or more."""
+        """The largest groups of two or more methods, next to each other in rank, that can't be told apart."""
         runs: list[tuple[int, int]] = []
         for start in range(len(self.ranks)):
             near = np.flatnonzero(self.ranks <= self.ranks[start] + self.critical_difference)
@@ -46,9 +46,23 @@ class AverageRanks(NamedTuple):
 def corrected_t_test(first: ArrayLike, second: ArrayLike, *, n_train: float, n_test: float) -> PairedTest:
     """Corrected resampled t-test (Nadeau and Bengio 2003) of the scores of two methods on the same folds.
 
-    Folds share training graphs, so their scores vary together and a plain t-test is sure too early: with k folds the
-    variance of the mean is taken as (1/k + n_test/n_train) times that of the differences. Scores all alike give 1.
+    Folds share training graphs, so their scores are correlated and a plain t-test finds too many differences. With k
+    folds, the variance of the mean is therefore taken as (1/k + n_test/n_train) times that of the differences.
 
+    Parameters
+    ----------
+    first, second
+        Scores of the two methods, one per fold, in the same order.
+    n_train, n_test
+        Number of graphs in a training and in a test fold.
+
+    Returns
+    -------
+    PairedTest
+        Mean of first − second, t statistic and two-sided p-value; p is 1 if all scores are equal.
+
+    Examples
+    --------
     >>> test = corrected_t_test([0.8, 0.9, 0.85, 0.95], [0.7, 0.8, 0.8, 0.8], n_train=90, n_test=10)
     >>> round(test.difference, 3), round(test.p_value, 3)
     (0.1, 0.027)
@@ -57,7 +71,7 @@ def corrected_t_test(first: ArrayLike, second: ArrayLike, *, n_train: float, n_t
 
     a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
     if a.shape != b.shape or a.ndim != 1:
-        raise ValueError(f"scores of shapes {a.shape} and {b.shape} can't be paired; give one a fold")
+        raise ValueError(f"scores of shapes {a.shape} and {b.shape} can't be paired; give one score per fold")
     k = len(a)
     if k < 2:
         raise ValueError(f"a test needs at least two folds, not {k}")
@@ -74,7 +88,7 @@ def corrected_t_test(first: ArrayLike, second: ArrayLike, *, n_train: float, n_t
 
 
 def compare_methods(scores: Iterable[Score], dataset: str, first: str, second: str) -> PairedTest:
-    """The corrected t-test of two methods on a dataset, from records; only folds that both have count."""
+    """The corrected t-test of two methods on a dataset, from records, on the folds that both have."""
     by_method: dict[str, dict[tuple[int, int, str], Score]] = {first: {}, second: {}}
     for score in scores:
         if score.dataset == dataset and score.method in by_method:
@@ -95,9 +109,20 @@ def compare_methods(scores: Iterable[Score], dataset: str, first: str, second: s
 def average_ranks(scores: Mapping[str, Mapping[str, float]], *, alpha: float = 0.05) -> AverageRanks:
     """Friedman's test and Nemenyi's critical difference (Demšar 2006) of accuracies by dataset and method.
 
-    `scores[dataset][method]` is an accuracy, larger being better; every dataset must have the same methods (leave out
-    those that are missing somewhere). Equal accuracies share the mean of their ranks.
+    Parameters
+    ----------
+    scores
+        `scores[dataset][method]` is an accuracy. Every dataset must have the same methods; see `complete_part`.
+    alpha
+        Level of Nemenyi's test.
 
+    Returns
+    -------
+    AverageRanks
+        Methods and mean ranks, best first; equal accuracies share the mean of their ranks.
+
+    Examples
+    --------
     >>> found = average_ranks({"a": {"x": 0.9, "y": 0.8, "z": 0.7}, "b": {"x": 0.9, "y": 0.7, "z": 0.8}})
     >>> found.methods, found.ranks.tolist(), round(found.critical_difference, 2)
     (('x', 'y', 'z'), [1.0, 2.5, 2.5], 2.34)
@@ -132,7 +157,7 @@ def average_ranks(scores: Mapping[str, Mapping[str, float]], *, alpha: float = 0
 
 
 def critical_difference(n_methods: int, n_datasets: int, *, alpha: float = 0.05) -> float:
-    """Nemenyi's: how far apart average ranks must be to be told apart.
+    """Nemenyi's critical difference: average ranks that differ by less can't be told apart.
 
     >>> round(critical_difference(5, 30), 3)
     1.114
@@ -144,7 +169,7 @@ def critical_difference(n_methods: int, n_datasets: int, *, alpha: float = 0.05)
 
 
 def complete_part(scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    """The methods that every dataset has; datasets must share at least two.
+    """The scores of the methods that every dataset has.
 
     >>> complete_part({"a": {"x": 0.9, "y": 0.8, "z": 0.7}, "b": {"x": 0.9, "z": 0.8}})
     {'a': {'x': 0.9, 'z': 0.7}, 'b': {'x': 0.9, 'z': 0.8}}

@@ -1,4 +1,4 @@
-"""Means, deviations and Markdown tables from records."""
+"""Means, standard deviations and Markdown tables from records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,25 @@ from rwk.experiment.records import Score
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """All scores of one method on one dataset; accuracies are shares between 0 and 1."""
+    """All scores of one method on one dataset, with their means and standard deviations.
+
+    Accuracies are shares between 0 and 1.
+
+    Attributes
+    ----------
+    scores
+        One record per fold and repeat.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rwk import make_folds, nested_cv
+    >>> targets = np.arange(40) >= 20
+    >>> D = np.abs(np.subtract.outer(np.arange(40.0), np.arange(40.0)))
+    >>> found = nested_cv({"line": D}, targets, folds=make_folds(targets, n_splits=5, n_repeats=2))
+    >>> found.n_repeats, len(found.scores), found.majority
+    (2, 10, 0.5)
+    """
 
     scores: Sequence[Score]
 
@@ -52,22 +70,22 @@ class Experiment:
 
     @property
     def majority(self) -> float:
-        """Share of the largest class: what guessing it always would score."""
+        """Share of the largest class: the accuracy of always predicting it."""
         return self.scores[0].majority
 
     @property
     def seconds(self) -> float:
-        """Time of all folds together, matrices not counted."""
+        """Time of all folds together, without the matrices."""
         return float(sum(score.seconds for score in self.scores))
 
     @property
     def n_splits(self) -> int:
-        """Folds a repeat."""
+        """Folds per repeat."""
         return int(self.scores[0].protocol.get("n_splits", 1 + max(score.fold for score in self.scores)))
 
     @property
     def n_missing(self) -> int:
-        """Folds of the repeats begun that are not recorded yet."""
+        """Folds that are not recorded yet, of the repeats that have begun."""
         return self.n_repeats * self.n_splits - len(self.scores)
 
     def __repr__(self) -> str:
@@ -79,7 +97,7 @@ class Experiment:
 
 
 def experiments(scores: Iterable[Score]) -> list[Experiment]:
-    """Group records by dataset and method, in the order they come."""
+    """Group records by dataset and method, in the order in which they appear."""
     groups: dict[tuple[str, str], list[Score]] = {}
     for score in scores:
         groups.setdefault((score.dataset, score.method), []).append(score)
@@ -89,8 +107,20 @@ def experiments(scores: Iterable[Score]) -> list[Experiment]:
 def markdown_table(scores: Iterable[Score], *, highlight: str = "") -> str:
     """A Markdown table of records: a row per dataset, a column per method, mean ± std over repeats (over folds).
 
-    With `highlight`, a method's name, means above that method's are in bold.
+    Parameters
+    ----------
+    scores
+        Records, as `read_records` returns them.
+    highlight
+        Name of a method; means above this method's are bold.
 
+    Returns
+    -------
+    str
+        The table.
+
+    Examples
+    --------
     >>> print(markdown_table([]))
     | dataset | repeats × folds | majority |
     |---------|-----------------|----------|
@@ -101,7 +131,7 @@ def markdown_table(scores: Iterable[Score], *, highlight: str = "") -> str:
     rows = []
     for dataset in dict.fromkeys(group.dataset for group in groups):
         row = {group.method: group for group in groups if group.dataset == dataset}
-        # methods are run on the same folds; where one is not finished yet, the row says so
+        # all methods are run on the same folds; the row lists other numbers if one is not finished yet
         runs = dict.fromkeys(f"{g.n_repeats} × {len({s.fold for s in g.scores})}" for g in row.values())
         first = next(iter(row.values()))
         least = row[highlight].mean if highlight in row else float("inf")
@@ -125,7 +155,7 @@ def accuracy(experiment: Experiment) -> str:
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table that is readable as text too."""
+    """A Markdown table with aligned columns."""
     rows = [list(row) for row in rows]
     widths = [max(len(row[i]) for row in [list(head), *rows]) for i in range(len(head))]
     lines = ["| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |" for row in [head, *rows]]

@@ -21,7 +21,7 @@ from rwk.parameters import Parameters
 
 TRIALS: Final = "trials.jsonl"
 BASE: Final = "base"
-LIKELY: Final = 0.05  # p-values below are in bold
+SIGNIFICANT: Final = 0.05  # smaller p-values are bold
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,9 @@ def line_of_trial(trial: Trial) -> dict[str, Any]:
 
 
 def trials_table(path: str | os.PathLike[str], datasets: Sequence[str] = ()) -> str:
-    """Accuracy of the base, then what each change adds to it in points (p-value); empty where there are none.
+    """A table of the accuracy of the base and of what each change adds to it, in percentage points (p-value).
 
-    Bold: the corrected resampled t-test finds it unlikely to be luck.
+    Bold: p < 0.05 in the corrected resampled t-test. Empty if there are no trials.
     """
     trials = read_trials(path)
     names = [name for name in dict.fromkeys(name for name, _ in trials) if not datasets or name in datasets]
@@ -92,7 +92,7 @@ def trials_table(path: str | os.PathLike[str], datasets: Sequence[str] = ()) -> 
 
 
 def _merged(lists: Iterable[Sequence[str]]) -> list[str]:
-    """Every word of some lists once: one that a list brings anew comes after the word before it there."""
+    """All words of some lists, each once; a new word is placed after the word that precedes it in its own list."""
     merged: list[str] = []
     for words in lists:
         place = 0
@@ -112,4 +112,4 @@ def _moved(base: Trial, changed: Trial | None) -> str:
     )
     points = round(100 * test.difference, 1) + 0.0  # no -0.0
     text = f"{points:+.1f} ({test.p_value:.2g})"
-    return bold(text) if test.p_value < LIKELY else text
+    return bold(text) if test.p_value < SIGNIFICANT else text
