@@ -72,6 +72,29 @@ def test_modules_and_files_that_are_named_exist(page):
         assert (ROOT / file).exists(), f"{page.name} names {file}"
 
 
+# ---------------------------------------------------------------- the map of the code
+
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+SOURCES = ROOT / "src" / "rwk"
+
+
+def named_files(text: str) -> list[str]:
+    """Files and folders written as code, such as `gram/tiles.py` or `gram/`."""
+    return re.findall(r"`([\w/]+(?:\.py|/))`", text)
+
+
+def test_the_map_names_every_package():
+    packages = {f"{path.parent.relative_to(SOURCES)}/" for path in SOURCES.rglob("*.py")} - {"./"}
+    modules = {path.name for path in SOURCES.glob("*.py")} - {"__main__.py"}
+    table = CONTRIBUTING.split("| where (under `src/rwk/`)")[1].split("| elsewhere |")[0]
+    assert set(named_files(table)) == packages | modules
+
+
+def test_every_file_that_the_map_and_the_walk_name_exists():
+    for name in named_files(CONTRIBUTING):
+        assert (SOURCES / name).exists() or (ROOT / name).exists(), f"CONTRIBUTING.md names {name}"
+
+
 # ---------------------------------------------------------------- the reference
 
 REFERENCE = ROOT / "docs" / "reference"
