@@ -161,8 +161,11 @@ def test_processes_can_share_a_file(tmp_path: Path) -> None:
 def test_a_torn_line_under_a_whole_header(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     append_record(path, score_of("MUTAG", "RWK", 0.5))
-    path.write_bytes(path.read_bytes()[:-10])
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-10])
     assert read_records(path) == []
+    append_record(path, score_of("MUTAG", "RWK", 0.5))
+    assert path.read_bytes() == whole
 
 
 def test_a_line_without_its_header_is_named(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@
 
 A line names its header by number and means the last header above it that has this number, so files can be
 concatenated. A line, with its header if that is new, is appended by a single write: a killed run leaves whole lines
-and at most one torn one at the end, which reading skips and the next run cuts off.
+and at most one torn one at the end, which reading skips and the next append cuts off.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from io import RawIOBase
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -73,26 +74,23 @@ def not_a_line(path: str | os.PathLike[str], number: int, what: str) -> ValueErr
 def append_line(path: str | os.PathLike[str], content: Mapping[str, Any], header: Mapping[str, Any]) -> None:
     """Append one line with a single write, on disk when this returns; its header goes before it if it is new.
 
-    A header is new unless the file has one that covers it: see `covers`. Without anything in `header` the line is
-    written alone.
+    A header is new unless the file has one that covers it: see `covers`. If `header` is empty the line is written
+    alone. A torn last line is cut off first.
     """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    try:
-        with _locked(handle):
-            text = dumped(content)
-            if header:
-                header, known = json.loads(dumped(header)), _headers(path)
-                number = next((number for number, other in known.items() if covers(other, header)), None)
-                before = ""
-                if number is None:
-                    number = 1 + max(known, default=-1)
-                    before = dumped(numbered(header, number))
-                text = before + dumped({"h": number, **content})
-            os.write(handle, text.encode())
-            os.fsync(handle)
-    finally:
-        os.close(handle)
+    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    with os.fdopen(handle, "rb+", buffering=0) as file, _locked(handle):
+        whole = _cut(file)
+        before = ""
+        if header:
+            header, known = json.loads(dumped(header)), _headers(whole, path)
+            number = next((number for number, other in known.items() if covers(other, header)), None)
+            if number is None:
+                number = 1 + max(known, default=-1)
+                before = dumped(numbered(header, number))
+            content = {"h": number, **content}
+        file.write((before + dumped(content)).encode())
+        os.fsync(handle)
 
 
 def covers(recorded: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
@@ -124,22 +122,28 @@ def dumped(content: Mapping[str, Any]) -> str:
 
 
 def cut_torn_line(path: str | os.PathLike[str]) -> None:
-    """Cut off a torn last line, so that the next one starts on a line of its own; make the folder if need be."""
+    """Cut off a torn last line, if there is one; the folder is made if need be."""
     path = Path(path)
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return
-    with path.open("rb+") as file:
-        content = file.read()
-        if content and not content.endswith(b"\n"):
-            file.truncate(content.rfind(b"\n") + 1)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists():
+        with path.open("rb+", buffering=0) as file, _locked(file.fileno()):
+            _cut(file)
 
 
-def _headers(path: str | os.PathLike[str]) -> dict[int, dict[str, Any]]:
+def _cut(file: RawIOBase) -> bytes:
+    """The content of a file up to its last line break; the rest is cut off."""
+    content = file.readall()
+    whole = content[: content.rfind(b"\n") + 1]
+    if len(whole) < len(content):
+        file.truncate(len(whole))
+    return whole
+
+
+def _headers(content: bytes, path: str | os.PathLike[str]) -> dict[int, dict[str, Any]]:
     """The last header of each number, without what `numbered` adds."""
     start = f'{{"{_MARK}":'.encode()
     found = {}
-    for line in Path(path).read_bytes().split(b"\n")[:-1]:
+    for line in content.split(b"\n"):
         if line.startswith(start):
             header = _checked(json.loads(line), path)
             del header["format"]
