@@ -1,4 +1,4 @@
-"""Records of experiments that no experiment made, for the tests of what is done with records."""
+"""Made-up records of experiments, for tests of tables and statistics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rwk.experiment import Score
 def score_of(
     dataset: str, method: str, value: float, *, seed: int = 0, fold: int = 0, protocol: Mapping[str, Any] | None = None
 ) -> Score:
-    """A record of one fold: ten graphs tested, ninety learned from."""
+    """A record of one fold with 90 training graphs and 10 test graphs."""
     return Score(
         dataset=dataset,
         method=method,
@@ -31,6 +31,6 @@ def score_of(
 
 
 def repeat_of(dataset: str, method: str, values: Sequence[float], *, seed: int = 0, **protocol: Any) -> list[Score]:
-    """Records of one repeat with these scores, a fold each; all are of the same folds unless `protocol` says else."""
+    """Records of one repeat, one per score; all have the same folds unless `protocol` says otherwise."""
     whole = {"n_splits": len(values), "folds": "f", **protocol}
     return [score_of(dataset, method, value, seed=seed, fold=fold, protocol=whole) for fold, value in enumerate(values)]
