@@ -323,6 +323,17 @@ def test_the_page_names_sets_with_figures_of_another_grid(tmp_path: Path) -> Non
     assert "Not yet run with the present grid: MUTAG (RWK-0), PTC_MR." in results_page(tmp_path)
 
 
+def test_records_with_all_parameters_tell_their_grid_by_them(tmp_path: Path) -> None:
+    """Whatever the defaults were when the settings were described."""
+    full = {name: Parameters.of(values).asdict() for name, values in SETTINGS["discrete"].items()}
+    words = dict.fromkeys(full, "hops=7 @0123456789")
+    other = {**full, "weak": {**full["weak"], "entropy": 0.5}}
+    for dataset, parameters in (("MUTAG", full), ("PTC_MR", other)):
+        for score in repeat_of(dataset, "RWK", [0.8, 0.9], settings=words, parameters=parameters):
+            append_record(tmp_path / f"{dataset}-RWK.jsonl", score)
+    assert "Not yet run with the present grid: PTC_MR." in results_page(tmp_path)
+
+
 def test_the_page_says_what_is_not_blind(tmp_path: Path) -> None:
     """Beside the figures of RWK, and beside those of the baselines, in both tables."""
     page = results_page(tmp_path)

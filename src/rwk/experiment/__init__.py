@@ -1,19 +1,17 @@
-"""Accuracy figures nobody can doubt: nested cross-validation on stored folds, kept as records, shown as tables.
+"""Evaluation: from a method and a dataset to records, and from records to tables and statistics.
 
-    folds     make_folds: who is tested when, the same for every method
-    protocol  nested_cv: trains and tests on every fold
-    search    the settings searched inside one training fold
-    records   one JSON line per fold and repeat; a killed run goes on from them
-    tables    means, deviations and Markdown from records
-    grids     named settings to choose from
-    paper     the published figures and their protocols
-    notes     why there is no figure; runtimes: how long matrices took
-    statistics, comparisons  paired tests and average ranks, as numbers and as tables
-    results   ours and the paper's side by side, from records
-    page      docs/results.md
+Accuracies come from nested cross-validation on stored folds; tuning never sees the test fold.
 
-Arrows point down: `protocol` calls `folds`, `search` and `records`, `tables` reads records, `results` reads `tables`
-and `paper`. Nothing here sees a graph.
+    folds         make_folds: which fold tests which graph, the same for every method
+    protocol      nested_cv: trains and tests on every fold; running: the folds in processes or on a GPU
+    records       one line per fold under a header; a stopped run goes on from them
+    json_lines    the files that records, trials, notes and run times are kept in; convert_records: earlier formats
+    tables        means, standard deviations and Markdown from records
+    statistics    paired tests and average ranks; comparisons: the same as tables
+    trial_records single changes of a setting; notes: why a result is missing; runtimes: how long matrices took
+    paper         the published accuracies and their protocols
+    results       ours and the paper's side by side, from records
+    page          docs/results.md; page_text: its paragraphs
 """
 
 from __future__ import annotations

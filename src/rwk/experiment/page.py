@@ -24,7 +24,7 @@ from rwk.experiment.runtimes import RUNTIMES, runtime_table
 from rwk.experiment.statistics import AverageRanks, average_ranks
 from rwk.experiment.tables import Experiment, markdown
 from rwk.experiment.trial_records import TRIALS, trials_table
-from rwk.gram.matrices import described
+from rwk.gram.matrices import described, fingerprint
 from rwk.learn.grids import SETTINGS
 from rwk.parameters import Parameters
 
@@ -182,15 +182,23 @@ def _earlier(found: Found, kind: str, datasets: Iterable[str]) -> str:
 
 def _of_the_grid(experiment: Experiment, kind: str, method: str) -> bool:
     """Whether an experiment searched the settings of the present grid, on whatever forms of the dataset."""
-
-    def words(setting: str) -> frozenset[str]:
-        return frozenset(word for word in setting.split() if "=" in word)
-
-    recorded = experiment.scores[-1].protocol.get("settings", {})
+    protocol = experiment.scores[-1].protocol
+    recorded = protocol.get("settings", {})
     if {name.split(": ")[-1] for name in recorded} != set(SETTINGS[kind]):
         return False
-    meant = {words(described(Parameters.of(values))) for values in SETTINGS[kind].values()}
-    return method != "RWK" or {words(meaning) for meaning in recorded.values()} == meant
+    if method != "RWK":
+        return True
+    wanted = [Parameters.of(values) for values in SETTINGS[kind].values()]
+    if "parameters" in protocol:  # all of them: what the defaults were does not matter
+        found = {fingerprint(Parameters(**values)) for values in protocol["parameters"].values()}
+        return found == {fingerprint(parameters) for parameters in wanted}
+    meant = {_differences(described(parameters)) for parameters in wanted}
+    return {_differences(words) for words in recorded.values()} == meant
+
+
+def _differences(words: str) -> frozenset[str]:
+    """What differs from the defaults, from a description: without form and fingerprint."""
+    return frozenset(word for word in words.split() if "=" in word)
 
 
 def _command(what: str, datasets: Sequence[str] = ()) -> str:
