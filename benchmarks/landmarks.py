@@ -1,10 +1,10 @@
 """Accuracy against the number of landmarks: `python benchmarks/landmarks.py NCI1 --output results/landmarks.json`.
 
-One full matrix of discrepancies is computed (or read: `--matrix`); since a part of a Gram equals the whole, its columns
-are what landmarks would cost. All run on the same ten stratified outer folds, eta and C chosen inside the training
-fold: the full Gram with IndefiniteSVC (five inner folds), landmarks drawn from the training fold with a linear SVM
-(three), with and without mean feature vectors beside them; these alone are a row of their own (0 landmarks).
-A table goes beside the record, as Markdown. `--output RECORD --plot FILE.png` draws a record and computes nothing.
+One full matrix of discrepancies is computed (or read with `--matrix`); the discrepancies to landmarks are some of its
+columns. All methods use the same ten stratified outer folds, with eta and C chosen on the training folds: the full Gram
+matrix with IndefiniteSVC (five inner folds), and landmarks drawn from the training fold with a linear SVM (three inner
+folds), with and without mean feature vectors. The row with 0 landmarks has the mean feature vectors alone. A table is
+written next to the record as Markdown. `--output RECORD --plot FILE.png` draws a record and computes nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Fold = tuple[np.ndarray, np.ndarray]
 
 
 def features(D: np.ndarray, means: Any, train: np.ndarray, row: dict[str, Any], seed: int) -> dict[float, Any]:
-    """Features of all graphs for every eta, by landmarks drawn from the training graphs, as RWFeatures makes them."""
+    """Features of all graphs for every eta, from landmarks drawn from the training graphs, as in RWFeatures."""
     if not row["n_landmarks"]:
         return {1.0: means}
     inside = D[np.ix_(train, train)]
@@ -56,28 +56,28 @@ def features(D: np.ndarray, means: Any, train: np.ndarray, row: dict[str, Any], 
 
 
 def score_fold(D: np.ndarray, means: Any, y: np.ndarray, split: Fold, row: dict[str, Any], fold: int) -> float:
-    """Test accuracy of one outer fold, eta and C chosen by inner folds of the training graphs."""
+    """Test accuracy of one outer fold; eta and C are chosen on inner folds of the training graphs."""
     train, test = split
     maps = features(D, means, train, row, fold)
     inner = list(StratifiedKFold(3, shuffle=True, random_state=0).split(train, y[train]))
     right = {
         (eta, C): sum(
-            (machine(C, X).fit(X[train[a]], y[train[a]]).predict(X[train[b]]) == y[train[b]]).sum() for a, b in inner
+            (linear_svc(C, X).fit(X[train[a]], y[train[a]]).predict(X[train[b]]) == y[train[b]]).sum() for a, b in inner
         )
         for eta, X in maps.items()
         for C in CS
     }
     eta, C = max(right, key=lambda key: right[key])
     X = maps[eta]
-    return float((machine(C, X).fit(X[train], y[train]).predict(X[test]) == y[test]).mean())
+    return float((linear_svc(C, X).fit(X[train], y[train]).predict(X[test]) == y[test]).mean())
 
 
-def machine(C: float, X: Any) -> LinearSVC:
+def linear_svc(C: float, X: Any) -> LinearSVC:
     return LinearSVC(C=C, dual=sparse.issparse(X), tol=1e-3, max_iter=2000)
 
 
 def plot(record: dict[str, Any], picture: Path) -> None:
-    """Accuracy against m, one line a way of making features, and the full Gram as a level."""
+    """Draw accuracy against the number of landmarks, one line per kind of features, and the full Gram as a level."""
     from rwk.report.palette import CLASSES, INK, MUTED, headline, new_axes, quiet
 
     axes = new_axes(6.6, 4.2)
@@ -104,7 +104,7 @@ def plot(record: dict[str, Any], picture: Path) -> None:
 
 
 def table(record: dict[str, Any]) -> str:
-    """The record for people: a row for each way of making features and number of landmarks."""
+    """The record as a table: one row per kind of features and number of landmarks."""
     names = {("none", True): "mean feature vectors alone"}
     rows = [["full Gram, SVM", name, "100 %", f"{100 * value:.1f}"] for name, value in record["full_gram"].items()]
     for row in record["curve"]:
@@ -121,14 +121,14 @@ def table(record: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data")
-    parser.add_argument("--graphs", type=int, default=None, help="a random part of the set")
+    parser.add_argument("--graphs", type=int, default=None, help="number of graphs, chosen at random")
     parser.add_argument("--landmarks", type=int, nargs="+", default=[25, 50, 100, 200, 400])
-    parser.add_argument("--matrix", default=None, help="an .npy file of discrepancies computed before")
-    parser.add_argument("--treatments", nargs="+", default=["clip", "flip"], help="of the full Gram")
+    parser.add_argument("--matrix", default=None, help="an .npy file of discrepancies")
+    parser.add_argument("--treatments", nargs="+", default=["clip", "flip"], help="treatments of the full Gram matrix")
     parser.add_argument("--jobs", type=int, default=-1)
-    parser.add_argument("--backend", default="cpu", help="of the full matrix and its folds")
+    parser.add_argument("--backend", default="cpu", help="backend of the full matrix and its folds")
     parser.add_argument("--output", type=Path, default=None)
-    parser.add_argument("--plot", type=Path, default=None, help="draw the record at --output, and compute nothing")
+    parser.add_argument("--plot", type=Path, default=None, help="draw the record at --output; compute nothing")
     arguments = parser.parse_args()
     if arguments.plot:
         plot(json.loads(arguments.output.read_text()), arguments.plot)

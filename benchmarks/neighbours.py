@@ -1,8 +1,8 @@
 """Recall of `nearest` and the share of pairs it solves:
 `python benchmarks/neighbours.py MUTAG NCI1 --graphs 800 --queries 15 --output results/neighbours.json`.
 
-Queries are graphs of the set that the candidates do not hold. The full scan is solved as well, for the recall; time is
-that of one query on all threads, representation and signatures of the candidates not counted.
+Queries are graphs of the set that are not among the candidates. For the recall, all pairs are solved as well. Times are
+per query on all threads, without the representation and the signatures of the candidates.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rwk.transport.problem import SOLVER_VERSION
 
 
 def measure(kernel: rwk.RWKernel, queries: rwk.GraphSet, truth: np.ndarray, k: int, share: float | None) -> dict:
-    """Recall, share of pairs solved and seconds a query."""
+    """Recall, share of pairs solved and seconds per query."""
     start = time.perf_counter()
     found = rwk.nearest(queries, kernel, k=k, max_share=share)
     seconds = time.perf_counter() - start
@@ -37,7 +37,7 @@ def measure(kernel: rwk.RWKernel, queries: rwk.GraphSet, truth: np.ndarray, k: i
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", nargs="+")
-    parser.add_argument("--graphs", type=int, default=1000, help="candidates at most")
+    parser.add_argument("--graphs", type=int, default=1000, help="maximal number of candidates")
     parser.add_argument("--queries", type=int, default=20)
     parser.add_argument("-k", type=int, default=10)
     parser.add_argument("--output", type=Path, default=None)

@@ -1,11 +1,11 @@
-"""What large sets cost, calculated from measured rates: `python benchmarks/scaling.py --output results/scaling.json`.
+"""What large sets cost, computed from measured rates: `python benchmarks/scaling.py --output results/scaling.json`.
 
-Graphs like those of NCI1 (30 nodes on average, 111 at most), default parameters. Measured here: pairs a second of one
-core, on a sample of pairs stratified by cost, and bytes of a store, from one that is really written. Read from records:
-the GPU's rates by size class (results/gpu-h200.md), weighed by how often two classes meet in the set, and what a search
-for neighbours takes of a full scan (results/neighbours.json; its bounds are the CPU's). Workers are taken never to
-wait, and reading, representing and writing to be small beside the solving. A table of the record goes beside it, as
-Markdown.
+For graphs like those of NCI1 (30 nodes on average, 111 at most) and default parameters. Measured here: pairs per second
+of one core, on a sample of pairs stratified by cost, and bytes of a store that is written for this. Read from records:
+the GPU's rates by size class (results/gpu-h200.md), weighted by how often two classes meet in the set, and the share of
+a full scan that a search for neighbours needs (results/neighbours.json, with bounds computed on the CPU). We assume
+that workers never wait, and that reading, representing and writing take little time compared to solving. A table is
+written next to the record as Markdown.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ GPU_ROW = re.compile(r"^\| (\d+) x (\d+) \| [\d,]+ \| ([\d.]+) M \|", re.MULTILI
 
 
 def cpu_rate(graphs: rwk.GraphSet, repeats: int) -> dict[str, Any]:
-    """Pairs a second of one core; the best repeat counts, since what else runs only ever makes one slower."""
+    """Pairs per second of one core; the best repeat counts, since other programs can only slow a repeat down."""
     rates, sampled = [], 0
     for _ in range(repeats):
         estimate = estimate_gram(graphs, backend="cpu")
@@ -42,7 +42,7 @@ def cpu_rate(graphs: rwk.GraphSet, repeats: int) -> dict[str, Any]:
 
 
 def gpu_rate(sizes: np.ndarray, record: Path = GPU_RECORD) -> dict[str, Any]:
-    """Pairs a second of one GPU over the pairs of a set; classes that were not timed count as the next larger ones."""
+    """Pairs per second of one GPU over the pairs of a set; classes that were not timed count as the next larger one."""
     classes = {(int(a), int(b)): 1e6 * float(rate) for a, b, rate in GPU_ROW.findall(record.read_text())}
     bounds = sorted({bound for pair in classes for bound in pair})
     counts = np.bincount(np.searchsorted(bounds, sizes), minlength=len(bounds) + 1)
@@ -64,7 +64,7 @@ def gpu_rate(sizes: np.ndarray, record: Path = GPU_RECORD) -> dict[str, Any]:
 
 
 def store_bytes(graphs: rwk.GraphSet) -> dict[str, float]:
-    """Bytes of a pair and of a graph's measures in a store, as they lie on disk."""
+    """Bytes on disk per pair, and per graph for its measures, in a store."""
     with tempfile.TemporaryDirectory() as folder:
         gram = rwk.compute_gram(graphs, store=Path(folder) / "store", backend="cpu")
         sizes = {"discrepancy": 0, "measures": 0}
@@ -80,7 +80,7 @@ def store_bytes(graphs: rwk.GraphSet) -> dict[str, float]:
 
 
 def search_shares(dataset: str, record: Path = NEIGHBOURS_RECORD) -> dict[str, Any]:
-    """What a query takes of a full scan, in pairs and in time (bounds take time too): exact, and with recall 0.95."""
+    """The share of a full scan that a query needs, in pairs and in time (bounds included): exact, and recall 0.95."""
     rows = [row for row in json.loads(record.read_text())["rows"] if row["dataset"] == dataset]
     exact = next(row for row in rows if row["max_share"] is None)
     good = min((row for row in rows if row["recall"] >= 0.95), key=lambda row: row["share_solved"])
@@ -99,7 +99,7 @@ def search_shares(dataset: str, record: Path = NEIGHBOURS_RECORD) -> dict[str, A
 
 
 def calculate(rates: dict[str, Any], landmarks: int) -> list[dict[str, Any]]:
-    """Pairs, hours and bytes of each way to work with so many graphs."""
+    """Pairs, hours and bytes of each way to work with 4,110, 100,000 and 1,000,000 graphs."""
     core, gpu, stored = rates["cpu"]["best"], rates["gpu"]["pairs_per_second"], rates["store_bytes"]
     rows = []
     for n in (4_110, 100_000, 1_000_000):
@@ -125,7 +125,7 @@ def calculate(rates: dict[str, Any], landmarks: int) -> list[dict[str, Any]]:
 
 
 def table(record: dict[str, Any]) -> str:
-    """The record for people."""
+    """The record as a table."""
 
     def spelled(figure: float) -> str:
         for size, name in ((1e9, " billion"), (1e6, " million")):
@@ -157,8 +157,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", nargs="?", default="NCI1")
     parser.add_argument("--landmarks", type=int, default=200)
-    parser.add_argument("--repeats", type=int, default=3, help="of timing the CPU")
-    parser.add_argument("--stored", type=int, default=400, help="graphs of the store that is measured")
+    parser.add_argument("--repeats", type=int, default=3, help="how often the CPU is timed")
+    parser.add_argument("--stored", type=int, default=400, help="number of graphs in the store that is measured")
     parser.add_argument("--output", type=Path, default=None)
     arguments = parser.parse_args()
     graphs = rwk.load_dataset(arguments.data)

@@ -1,7 +1,7 @@
 """How much faster are two workers than one: `python benchmarks/workers.py --output results/workers.json`.
 
-Dask workers with one thread each, started here, on the same graphs; runs with one and two workers take turns, and the
-best of each counts, since what else runs on the machine only ever makes a run slower.
+The workers are Dask workers with one thread each, started by this script, on the same graphs. Runs with one and two
+workers take turns, and the best run of each counts, since other programs can only slow a run down.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rwk.transport.problem import SOLVER_VERSION
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", nargs="?", default="NCI1")
-    parser.add_argument("--graphs", type=int, default=400, help="a random part of the set")
+    parser.add_argument("--graphs", type=int, default=400, help="number of graphs, chosen at random")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--output", type=Path, default=None)

@@ -198,7 +198,7 @@ RECORDS: dict[str, tuple[str, tuple[Maker, ...]]] = {
     "growth.json": ("rwk bench --scaling --output", (growth,)),
     "whole.json": ("rwk bench --whole --output", (whole,)),
     "precision.json": ("rwk bench --precision --output", (precision,)),
-    "bench-baselines.json": ("python -m rwk.bench.baseline_times --json", (baselines,)),
+    "bench-baselines.json": ("python benchmarks/baselines.py --json", (baselines,)),
     "bench-gpu.json": ("rwk bench --backend gpu --output", (gpu, bounds, grams)),
 }
 MAKERS = {

@@ -1,4 +1,4 @@
-"""The benchmark of the baselines runs, and what it compares is the same."""
+"""The benchmark of the baselines runs, and the methods that it compares agree."""
 
 from __future__ import annotations
 

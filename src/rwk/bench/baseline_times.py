@@ -1,18 +1,14 @@
-"""The baselines beside the libraries that have them: same graphs, same values where they agree, one thread each.
+"""The baselines beside the libraries that have them: same graphs, equal values if definitions agree, one thread each.
 
-`python -m rwk.bench.baseline_times [--dataset MUTAG] [--json FILE]` prints one row per method. Graphs of the size
-that makes the slower side take about a minute are compared; compilation and conversion are left out on both sides.
+`benchmarks/baselines.py` calls this. Compilation and conversion of graphs are not timed, on either side.
 """
 
 from __future__ import annotations
 
-import argparse
 import functools
-import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -28,7 +24,7 @@ ALONE: Final = ("retgk", "hgk-wl", "hgk-sp", "gntk", "p-wl", "wwl", "fgw")
 
 
 class Contest(NamedTuple):
-    """One method of ours, the same in a library, and how far apart their matrices may be (None: not comparable)."""
+    """A method of ours, its counterpart in a library, and the largest allowed difference (None: not comparable)."""
 
     ours: Callable[[], FloatArray]
     theirs: Callable[[], FloatArray]
@@ -39,8 +35,8 @@ class Contest(NamedTuple):
 def compare(dataset: str = "MUTAG", *, n_graphs: int | None = None, repeats: int = 3) -> dict[str, Any]:
     """Seconds for the Gram matrix of each method and of its counterpart in GraKeL or POT, and their ratio.
 
-    WL-PM and FGW reach other values than their counterparts: GraKeL weighs the levels (four, as here) in another way,
-    and conditional gradients of FGW end in other local minima.
+    The values of WL-PM and FGW differ from their counterparts: GraKeL weights the levels differently, and the two
+    conditional gradient solvers of FGW end in different local minima.
     """
     graphs = load_dataset(dataset)
     graphs = graphs if n_graphs is None else graphs[: min(n_graphs, len(graphs))]
@@ -53,7 +49,7 @@ def compare(dataset: str = "MUTAG", *, n_graphs: int | None = None, repeats: int
             apart = float(np.abs(gram - other).max())
             if contest.tolerance is not None and apart > contest.tolerance:
                 raise AssertionError(
-                    f"{name} and {contest.library} differ by {apart:.2g}: they compute different things"
+                    f"{name} and {contest.library} differ by {apart:.2g}; they should compute the same"
                 )
             rows[name] = {
                 "rwk_s": ours,
@@ -66,7 +62,7 @@ def compare(dataset: str = "MUTAG", *, n_graphs: int | None = None, repeats: int
 
 
 def alone(dataset: str = "ENZYMES", *, n_jobs: int = 2, methods: tuple[str, ...] = ALONE) -> dict[str, Any]:
-    """Seconds for the Gram matrix of methods that no maintained library has, defaults as they are."""
+    """Seconds for the Gram matrix of methods that no maintained library has, with default parameters."""
     graphs = load_dataset(dataset)
     rows = {}
     for name in methods:
@@ -150,7 +146,7 @@ def _fgw_by_pot(graphs: GraphSet) -> FloatArray:
 
 
 def _as_grakel(graphs: GraphSet) -> list[Any]:
-    """Graphs as GraKeL writes them, attributes in place of labels where there are any."""
+    """Graphs in GraKeL's form, with attributes in place of labels if there are any."""
     written = []
     for graph in graphs:
         neighbours: dict[int, dict[int, float]] = {i: {} for i in range(graph.n_nodes)}
@@ -171,50 +167,10 @@ def _warm_up(name: str, graphs: GraphSet) -> None:
 
 
 def _best(run: Callable[[], FloatArray], repeats: int) -> tuple[float, FloatArray]:
-    """The shortest of some runs, and what the last one gave."""
+    """The shortest time of several runs, and the result of the last."""
     best = np.inf
     for _ in range(repeats):
         start = time.perf_counter()
         result = run()
         best = min(best, time.perf_counter() - start)
     return best, result
-
-
-def main() -> None:
-    """Print the comparison, and store it where asked."""
-    from rwk.runtime.machine import machine_record
-    from rwk.transport.problem import SOLVER_VERSION
-
-    parser = argparse.ArgumentParser(prog="python -m rwk.bench.baseline_times", description=__doc__)
-    parser.add_argument("--dataset", default="MUTAG")
-    parser.add_argument("--graphs", type=int, default=None, help="compare the first so many graphs")
-    parser.add_argument("--alone", default="ENZYMES", help="dataset for the methods no library has; empty: none")
-    parser.add_argument("--json", type=Path, default=None)
-    given = parser.parse_args()
-    found: dict[str, Any] = {"kind": "baselines benchmark", "compared": compare(given.dataset, n_graphs=given.graphs)}
-    print(f"{given.dataset}, {found['compared']['n_graphs']} graphs, one thread")
-    for name, row in found["compared"]["methods"].items():
-        print(
-            f"  {name:7s} rwk {row['rwk_s']:8.3f} s   {row['library']} {row['library_s']:8.2f} s   "
-            f"{row['times_faster']:6.1f} times faster   largest difference {row['largest_difference']:.1g}"
-        )
-    if given.alone:
-        print(f"{given.alone}, two threads")
-        found["alone"] = alone(given.alone)
-        for name, row in found["alone"]["methods"].items():
-            print(f"  {name:7s} rwk {row['rwk_s']:8.2f} s")
-    if given.json is not None:
-        command = f"python -m rwk.bench.baseline_times --dataset {given.dataset} --alone {given.alone} --json FILE"
-        found["made_with"] = {**machine_record(SOLVER_VERSION), **_library_versions(), "command": command}
-        given.json.parent.mkdir(parents=True, exist_ok=True)
-        given.json.write_text(json.dumps(found, indent=1) + "\n")
-
-
-def _library_versions() -> dict[str, str]:
-    from importlib.metadata import version
-
-    return {name: version(name) for name in ("grakel", "POT")}
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""What people could pick instead, each solving the same pair from the same matrices."""
+"""What one could use instead of rwk, each solving the same pair from the same matrices."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class DensePair(NamedTuple):
     log_prior: NDArray[np.float64]
     source: tuple[Any, Any, Any, Any]  # mu, C_P, L, S
     target: tuple[Any, Any, Any, Any]
-    words: tuple[Any, Any]  # what WWL compares: colours or attributes of each side
-    nodes: tuple[Node, Node]  # what the costs are made of
+    words: tuple[Any, Any]  # what WWL compares: colours or attributes of each graph
+    nodes: tuple[Node, Node]  # what the costs are computed from
 
 
 def graph_nodes(measures: GraphMeasures) -> list[Node]:
-    """What is known of the nodes of every graph, as NumPy and SciPy hold it."""
+    """What is known of the nodes of every graph, as NumPy arrays and SciPy matrices."""
     from scipy.sparse import csr_array
 
     keys, codes = np.unique(measures.column_keys, return_inverse=True)
@@ -53,7 +53,7 @@ def graph_nodes(measures: GraphMeasures) -> list[Node]:
 
 
 def dense_pair(measures: GraphMeasures, a: int, b: int, weights: CostWeights, nodes: list[Node]) -> DensePair:
-    """The matrices of one pair, as the compiled solver reads them."""
+    """The matrices of one pair, with the values that the compiled solver uses."""
     pair = load_pair(measures, a, b, weights)
     linear = pair.feature + weights.beta_local * pair.neighbour
     sides = []
@@ -78,10 +78,10 @@ def dense_laplacian(measures: GraphMeasures, g: int) -> NDArray[np.float64]:
 
 
 def contenders(measures: GraphMeasures, weights: CostWeights, options: ScgOptions) -> dict[str, Contender]:
-    """Every contender by name; POT's are there when POT is.
+    """Every contender by name; those of POT only if POT is installed.
 
-    rwk starts from what is known of the nodes, as does the first NumPy contender; the second, and POT's solvers of
-    Gromov-Wasserstein problems, are given the cost matrices.
+    rwk and the first NumPy contender start from the features of the nodes; the second NumPy contender and POT's
+    Gromov-Wasserstein solvers are given the cost matrices.
     """
 
     def numpy_from_nodes(pair: DensePair) -> float:

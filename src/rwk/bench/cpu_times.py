@@ -1,4 +1,4 @@
-"""The compiled solver beside everything people could pick instead: same pairs, one process, one thread each."""
+"""The compiled solver beside what one could use instead: same pairs, one process, one thread each."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from rwk.transport.problem import PairResults
 
 DATASETS = ("MUTAG", "ENZYMES", "COX2")
 SLOW = 1e-2  # seconds per pair above which fewer pairs are timed, once
-SOME = 20
-A_WHILE = 1.0  # seconds
+SOME = 20  # pairs that slow contenders are timed on
+A_WHILE = 1.0  # seconds that a contender is timed for at least
 
 
 def compare(name: str, *, n_graphs: int = 64, rounds: int = 6) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def compare(name: str, *, n_graphs: int = 64, rounds: int = 6) -> dict[str, Any]
     weights, options = parameters.cost_weights(), parameters.scg_options()
     chosen = np.random.default_rng(0).choice(measures.n_graphs, min(n_graphs, measures.n_graphs), replace=False)
     pairs = orient(measures, np.stack([chosen[side] for side in np.triu_indices(len(chosen))], axis=1))
-    pairs = np.random.default_rng(1).permutation(pairs)  # those timed on some are timed on a fair sample
+    pairs = np.random.default_rng(1).permutation(pairs)  # so that the first few are a random sample
     row: dict[str, Any] = {
         "dataset": name,
         "graphs": len(chosen),
@@ -43,7 +43,7 @@ def compare(name: str, *, n_graphs: int = 64, rounds: int = 6) -> dict[str, Any]
         "values": {},
     }
     with one_blas_thread(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # POT warns of truncated solves
+        warnings.simplefilter("ignore")  # POT warns if it did not converge
         nodes = graph_nodes(measures)
         dense = [dense_pair(measures, int(a), int(b), weights, nodes) for a, b in pairs]
         timed: dict[str, tuple[Callable[[int], Any], int]] = {}
@@ -53,7 +53,7 @@ def compare(name: str, *, n_graphs: int = 64, rounds: int = 6) -> dict[str, Any]
             row["values"][precision] = results
         for contender, solver in contenders(measures, weights, options).items():
             timed[contender] = _each(solver, dense), len(pairs)
-        # round after round over all contenders, so that a noisy minute hits all alike; the median round counts
+        # contenders take turns, so that other work on this computer slows all of them; the median round counts
         seconds: dict[str, list[float]] = {contender: [] for contender in timed}
         for round_ in range(rounds):
             for contender, (solve, count) in timed.items():
@@ -87,7 +87,7 @@ def compare(name: str, *, n_graphs: int = 64, rounds: int = 6) -> dict[str, Any]
 
 
 def _seconds_a_pair(solve: Callable[[int], Any], count: int) -> float:
-    """Of one call, or of as many as take a while: all contenders are timed over like stretches."""
+    """Seconds per pair over one call, or over as many calls as take a while, so that all are timed equally long."""
     calls, start = 0, time.perf_counter()
     while calls == 0 or time.perf_counter() - start < A_WHILE:
         solve(count)
@@ -109,7 +109,7 @@ def _each(solver: Callable[[Any], float], dense: list[Any]) -> Callable[[int], A
 
 
 def threads(n_graphs: int = 400) -> dict[str, float]:
-    """How much faster two threads are than one on a Gram of ENZYMES graphs."""
+    """How much faster two threads are than one on a Gram matrix of ENZYMES graphs."""
     from rwk.gram import symmetric_discrepancy
 
     measures, _ = represent(load_dataset("ENZYMES")[:n_graphs], Parameters())

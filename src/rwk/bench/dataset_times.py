@@ -1,4 +1,4 @@
-"""Whole datasets: representation, memory and time of a large Gram, and the largest pair there is."""
+"""Whole datasets: time to represent them, time and memory of a large Gram matrix, and the largest pair of DD."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.transport.pairs import solve_pair
 
-# A matrix of all NCI1 graphs in a process of its own. Memory does not depend on how long a pair is worked on, so one
-# iteration of one Sinkhorn round does.
+# The Gram matrix of all NCI1 graphs in a process of its own. Memory does not depend on the number of iterations, so one
+# iteration with one Sinkhorn round is enough.
 MEMORY = """
 import resource
 from rwk.datasets import load_dataset
@@ -30,7 +30,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
 def representation(name: str, embedding: str) -> float:
-    """Seconds to represent all of a dataset."""
+    """Seconds to represent a whole dataset."""
     graphs, parameters = load_dataset(name), Parameters(embedding=embedding)
     represent(graphs[:4], parameters)
     start = time.perf_counter()
@@ -39,7 +39,7 @@ def representation(name: str, embedding: str) -> float:
 
 
 def nci1(n_graphs: int = 1000) -> dict[str, float]:
-    """A Gram of some NCI1 graphs for real; time of all of it from that, and the peak memory of all of it."""
+    """Time of the Gram matrix of some NCI1 graphs, the estimated time of the whole set, and the peak memory of it."""
     graphs = load_dataset("NCI1")
     chosen = np.sort(np.random.default_rng(0).choice(len(graphs), n_graphs, replace=False))
     measures, _ = represent(graphs[chosen], Parameters())
@@ -57,7 +57,7 @@ def nci1(n_graphs: int = 1000) -> dict[str, float]:
 
 
 def large_pair() -> dict[str, float]:
-    """The largest graph of DD (5,748 nodes) against the second largest."""
+    """Time and memory of the pair of the largest (5,748 nodes) and the second largest graph of DD."""
     graphs = load_dataset("DD")
     largest = np.argsort(graphs.sizes)[-2:][::-1]
     parameters = Parameters().checked()

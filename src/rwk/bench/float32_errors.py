@@ -1,4 +1,4 @@
-"""How far float32 is from float64, on every pair of whole datasets."""
+"""How far float32 values are from float64 values, on every pair of whole datasets."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ DATASETS = ("MUTAG", "ENZYMES")
 
 
 def agreement(name: str) -> dict[str, Any]:
-    """Relative differences of the values of all pairs of a dataset, and what either precision took.
+    """Relative differences of the values of all pairs of a dataset, and the seconds that each precision took.
 
-    Both precisions solve a pair in the same orientation, that of float64.
+    Both precisions solve a pair in the same orientation, the one that float64 chooses.
     """
     parameters = Parameters().checked()
     measures, _ = represent(load_dataset(name), parameters)

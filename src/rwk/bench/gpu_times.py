@@ -1,6 +1,6 @@
-"""The GPU backend: rates by size class against what the device could do, and whole Gram matrices.
+"""The GPU backend: rates by size class compared with the limits of the device, and whole Gram matrices.
 
-`run()` prints the tables and returns the record. Times are medians of warm repeats; kernels are compiled before.
+`run()` returns the record. Times are medians of repeats, after kernels were compiled.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
 
 from rwk.datasets import load_dataset
 from rwk.gram import symmetric_discrepancy
@@ -22,6 +20,7 @@ from rwk.graphs import Graph, GraphSet
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.device import device_name, open_device
+from rwk.runtime.log import LOG
 from rwk.transport.cpu import dispatch as threads
 from rwk.transport.gpu import run_pairs
 from rwk.transport.gpu.device_measures import make_store
@@ -32,14 +31,12 @@ from rwk.transport.problem import PairResults
 
 DATASETS: Final = ("NCI1", "COLLAB", "DD")
 PAIRS_OF_CLASS: Final = {16: 1_000_000, 32: 400_000, 64: 100_000, 128: 20_000}
-GRAM_REPEATS: Final = 3  # of a whole Gram, unless the first took
+GRAM_REPEATS: Final = 3  # of a whole Gram matrix, unless they take longer than
 LONG_GRAM: Final = 45.0  # seconds
-TENSOR_PRODUCTS: Final = 3  # tf32 products for one of single precision
-LARGEST_CHECKED: Final = 300_000  # entries of a coupling that the CPU solves again
-CHECKED_WORK: Final = 2 * 10**10  # sum of n·m·(n + m) over those couplings: a quarter of a minute
+TENSOR_PRODUCTS: Final = 3  # tf32 products per product in single precision
+LARGEST_CHECKED: Final = 300_000  # entries of the largest coupling that the CPU solves again
+CHECKED_WORK: Final = 2 * 10**10  # sum of n·m·(n + m) over the pairs that the CPU solves again: about 15 seconds
 MAPS: Final = 3  # linear maps of Q: structure, and the two Laplacian terms
-
-_console = Console(width=140)
 
 
 def run(
@@ -50,26 +47,23 @@ def run(
     matrices: Path | None = None,
     save: Callable[[dict[str, Any]], None] = lambda found: None,
 ) -> dict[str, Any]:
-    """Ceilings of the device, rates of the size classes, and whole Grams, with their errors against the CPU.
+    """The limits of the device, the rates of the size classes, and whole Gram matrices with their errors to the CPU.
 
-    `save` gets what is known after every part: a stopped run keeps what it measured.
+    `save` is called with the record after every part, so that a run that is stopped keeps what it measured.
     """
     limits = ceilings()
     classes = [size_class(width, limits, repeats=repeats) for width in PAIRS_OF_CLASS]
-    _console.print(_class_table(classes, limits))
     found: dict[str, Any] = {"device": device_name(), "ceilings": limits, "size classes": classes, "grams": []}
     save(found)
     for name in datasets:
         found["grams"].append(whole_gram(name, check_pairs=1000 if check else 0, matrices=matrices))
-        _console.print(
-            ", ".join(f"{key} {_short(value)}" for key, value in found["grams"][-1].items()), highlight=False
-        )
+        LOG.info(", ".join(f"{key} {short(value)}" for key, value in found["grams"][-1].items()))
         save(found)
     return found
 
 
 def ceilings() -> dict[str, float]:
-    """What the device reaches on large arrays: bytes a second of a copy, operations a second of products."""
+    """What the device reaches on large arrays: bytes per second of a copy, operations per second of products."""
     import torch
 
     device = open_device()
@@ -85,7 +79,7 @@ def ceilings() -> dict[str, float]:
 
 
 def size_class(width: int, limits: dict[str, float], *, repeats: int) -> dict[str, Any]:
-    """Rate of the fused kernel on random molecule-like graphs of one size class, all terms on, no early stop."""
+    """Rate of the fused kernel on random graphs like molecules, of one size class, with all terms and no early stop."""
     import torch
 
     from rwk.transport.gpu.fused_run import launch, linear_cost_on_chip
@@ -123,19 +117,19 @@ def size_class(width: int, limits: dict[str, float], *, repeats: int) -> dict[st
 
 
 def operations(shape: tuple[int, int], iterations: float, rounds: int) -> dict[str, float]:
-    """What the fused kernel executes for a pair, padding included, and the bytes it can't avoid to move."""
+    """Operations of the fused kernel per pair, padding included, and the bytes that it must move at least."""
     n, m = shape
     images = iterations + 1.0
     return {
         "tensor FLOP": images * MAPS * TENSOR_PRODUCTS * 2.0 * n * m * (n + m),
-        "other FLOP": iterations * n * m * (4.0 * rounds + 30.0),  # two multiply-adds an entry and round; the rest
+        "other FLOP": iterations * n * m * (4.0 * rounds + 30.0),  # two multiply-adds per entry and round; the rest
         "exp and log": 5.0 * iterations * n * m,
         "bytes": 4.0 * (2 * n * m + MAPS * (n * n + m * m)),  # M written and read, C_P, L and S of both graphs
     }
 
 
 def whole_gram(name: str, *, check_pairs: int = 1000, matrices: Path | None = None) -> dict[str, Any]:
-    """Seconds of a whole Gram with the default settings, and how far a sample is from the CPU's float64 values."""
+    """Seconds for a whole Gram matrix with default settings, and how far sampled values are from the CPU's float64."""
     parameters = Parameters(backend="gpu")
     graphs = load_dataset(name)
     represent(graphs[:8], parameters)  # compiles what is compiled on the CPU
@@ -152,7 +146,7 @@ def whole_gram(name: str, *, check_pairs: int = 1000, matrices: Path | None = No
     if matrices is not None:
         place = matrix_place(matrices, name, parameters)
         keep_matrix(place, graphs, matrix.astype(np.float32), health, described(parameters))
-    _console.print(f"{name}: represented in {represented:.1f} s, solved in {solved:.1f} s", highlight=False)
+    LOG.info("%s: represented in %.1f s, solved in %.1f s", name, represented, solved)
     record = {
         "dataset": name,
         "graphs": measures.n_graphs,
@@ -172,7 +166,7 @@ def whole_gram(name: str, *, check_pairs: int = 1000, matrices: Path | None = No
 
 
 def warm_up(measures: GraphMeasures, parameters: Parameters) -> None:
-    """Solve a few pairs of every pair of size classes, so that all kernels are compiled."""
+    """Solve some pairs of every combination of size classes, so that all kernels are compiled."""
     pairs = orient(measures, np.random.default_rng(0).integers(0, measures.n_graphs, (2000, 2)))
     cheap = measures.sizes[pairs].prod(axis=1) <= 128 * 512
     run_pairs(measures, pairs[cheap], parameters.cost_weights(), parameters.scg_options())
@@ -181,7 +175,7 @@ def warm_up(measures: GraphMeasures, parameters: Parameters) -> None:
 def agreement(
     measures: GraphMeasures, parameters: Parameters, matrix: NDArray[np.float64], count: int
 ) -> dict[str, float]:
-    """Relative differences to the CPU body in float64, on random pairs that it can solve in reasonable time."""
+    """Relative differences to the CPU in float64, on random pairs that it can solve in reasonable time."""
     pairs = np.random.default_rng(1).integers(0, measures.n_graphs, (count, 2))
     n, m = measures.sizes[pairs].T
     work = np.where(n * m <= LARGEST_CHECKED, n * m * (n + m), 0)
@@ -193,7 +187,7 @@ def agreement(
 
 
 def _molecules(width: int, count: int) -> list[Graph]:
-    """Random trees with a few rings and seven labels, of sizes in the upper half of the class."""
+    """Random trees with a few rings and seven labels, with sizes in the upper half of the class."""
     rng = np.random.default_rng(width)
     graphs = []
     for _ in range(count):
@@ -207,7 +201,7 @@ def _molecules(width: int, count: int) -> list[Graph]:
 
 
 def _seconds(work: Callable[[], Any], repeats: int = 5) -> float:
-    """Median device time of warm calls."""
+    """Median device time of calls, after one that is not timed."""
     import torch
 
     work()
@@ -222,17 +216,8 @@ def _seconds(work: Callable[[], Any], repeats: int = 5) -> float:
     return float(np.median(times))
 
 
-def _class_table(classes: list[dict[str, Any]], limits: dict[str, float]) -> Table:
-    title = "one size class, all terms on (" + ", ".join(f"{what} {_short(top)}" for what, top in limits.items()) + ")"
-    table = Table(title=title, title_justify="left")
-    for key in classes[0]:
-        table.add_column(key, justify="right", overflow="fold")
-    for row in classes:
-        table.add_row(*(_short(value) for value in row.values()))
-    return table
-
-
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """A value of a record as text, floats with three digits."""
     if isinstance(value, list):
-        return " ".join(_short(each) for each in value)
+        return " ".join(short(each) for each in value)
     return f"{value:.3g}" if isinstance(value, float) else str(value)

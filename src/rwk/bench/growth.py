@@ -1,4 +1,4 @@
-"""How cost grows: with the size of graphs, with their number, and what starting up takes."""
+"""How time grows with the size of graphs and with their number, and how long starting up takes."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def random_graph(rng: np.random.Generator, n: int, degree: float = 3.0) -> Graph
 
 
 def fitted_exponent(sizes: Any, seconds: Any) -> float:
-    """Slope of log(seconds) over log(sizes) by least squares, over the upper half, where overheads have faded."""
+    """Slope of log(seconds) over log(sizes) by least squares, over the upper half, where overheads matter little."""
     half = len(sizes) // 2
     return float(np.polyfit(np.log(np.asarray(sizes)[half:]), np.log(np.asarray(seconds)[half:]), 1)[0])
 
 
 def by_nodes(sizes: tuple[int, ...] = (10, 20, 50, 100, 200, 500, 1000)) -> dict[str, Any]:
-    """Seconds per pair as graphs grow, all ten iterations made."""
+    """Seconds per pair as graphs get larger, always with ten iterations."""
     rng = np.random.default_rng(0)
     parameters = Parameters(tol=0.0, n_jobs=1)
     seconds = []
@@ -44,7 +44,7 @@ def by_nodes(sizes: tuple[int, ...] = (10, 20, 50, 100, 200, 500, 1000)) -> dict
 
 
 def by_graphs(counts: tuple[int, ...] = (100, 200, 500, 1000, 2000, 4000)) -> dict[str, Any]:
-    """Seconds of a whole matrix as graphs become more, ten nodes each; the better of two rounds."""
+    """Seconds for a whole matrix as the number of graphs grows, ten nodes each; the better of two rounds."""
     rng = np.random.default_rng(0)
     graphs = GraphSet.from_graphs([random_graph(rng, 10) for _ in range(max(counts))])
     parameters = Parameters()
@@ -63,7 +63,7 @@ STARTUP = {
 
 
 def startup() -> dict[str, float]:
-    """Seconds a new process takes, compiled code on disk; the interpreter's own start is subtracted."""
+    """Seconds that a new process takes with compiled code on disk, minus the start of the interpreter."""
     found = {}
     for name, code in {"nothing": "pass", **STARTUP}.items():
         best = np.inf

@@ -1,4 +1,4 @@
-"""Plain vectorised NumPy for one pair: the same algorithm as a reader would first write it, as a contender."""
+"""The algorithm for one pair in plain vectorised NumPy, as one would first write it; one of the contenders."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Node(NamedTuple):
 
 
 def plain_costs(source: Node, target: Node, weights: CostWeights, scales: tuple[float, float]) -> Any:
-    """M and the logarithm of the degree prior; `scales` are what a mismatch of colours and a unit of embedding cost."""
+    """M and the logarithm of the degree prior; `scales`: the cost of a colour mismatch, and of a unit of embedding."""
     from scipy.spatial.distance import cdist
 
     hamming, neighbour = scales

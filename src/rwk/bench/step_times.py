@@ -1,4 +1,4 @@
-"""Where the time of a pair goes, and how many operations it takes."""
+"""How long each step of a pair takes, and how many operations a pair needs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def count_operations(
 
 
 def gemm_peak(precision: str, size: int = 512) -> float:
-    """GFLOP/s of one thread on a large square product: the machine's practical limit."""
+    """GFLOP/s of one thread on a large square product: the practical limit of this computer."""
     from threadpoolctl import threadpool_limits
 
     a = np.random.default_rng(0).random((size, size)).astype(precision)

@@ -146,5 +146,22 @@ def _precision() -> dict[str, Any]:
 def _gpu(datasets: list[str] | None, matrices: Path | None, save: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     from rwk.bench.gpu_times import DATASETS, run
 
-    found: dict[str, Any] = run(datasets or DATASETS, matrices=matrices, save=save)
+    def keep(found: dict[str, Any]) -> None:
+        if not found["grams"]:
+            console.print(_size_classes(found["size classes"], found["ceilings"]))
+        save(found)
+
+    found: dict[str, Any] = run(datasets or DATASETS, matrices=matrices, save=keep)
     return found
+
+
+def _size_classes(classes: list[dict[str, Any]], limits: dict[str, float]) -> Table:
+    from rwk.bench.gpu_times import short
+
+    title = "one size class, all terms on (" + ", ".join(f"{what} {short(top)}" for what, top in limits.items()) + ")"
+    table = Table(title=title, title_justify="left")
+    for key in classes[0]:
+        table.add_column(key, justify="right", overflow="fold")
+    for row in classes:
+        table.add_row(*(short(value) for value in row.values()))
+    return table
