@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from rwk.gram.health import GramHealth
 from rwk.gram.rows import KeptRows
-from rwk.gram.tiles import triangle_costs
 from rwk.parameters import Parameters
 from rwk.runtime.backends import backend_name
 from rwk.runtime.threads import Ticker
 from rwk.transport.measures import GraphMeasures, in_precision, joined
 from rwk.transport.pairs import content_ranks, solve_pairs
 from rwk.transport.problem import PairResults
+from rwk.transport.work import triangle_costs
 
 Matrix = NDArray[np.float64]
 
