@@ -95,8 +95,7 @@ def estimate_gram(
     settings = Parameters.of(parameters)
     given = as_graphs(graphs)
     workers = as_executor(executor, settings.n_jobs)
-    backend = "exact" if settings.direction == "exact" else settings.backend
-    backend = workers.find_backend() if backend == "auto" else backend
+    backend = workers.find_backend() if settings.solver() == "auto" else settings.solver()
     budget, sizes, n_pairs = parse_memory(memory), given.sizes, len(given) * (len(given) + 1) // 2
 
     def represented(chosen: IntArray) -> GraphMeasures:
