@@ -80,9 +80,7 @@ class GHK(GraphKernel):
             raise ValueError(f"node_kernel={self.node_kernel!r} is not known: it must be one of {NODE_KERNELS}")
         self.standard_: Standard | None = None
         if graphs.node_attributes is not None and self.node_kernel != "dirac":
-            width = graphs.node_attributes.shape[1]
-            plain = Standard(np.zeros(width), np.ones(width))
-            self.standard_ = standard_of(graphs.node_attributes) if self.standardize else plain
+            self.standard_ = standard_of(graphs.node_attributes, standardize=self.standardize)
 
     def _represent(self, graphs: GraphSet) -> Histograms | HopperNodes:
         paths = [path_counts(graph) for graph in graphs]

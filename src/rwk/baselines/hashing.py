@@ -10,7 +10,8 @@ import numpy as np
 
 from rwk.baselines.base import HistogramKernel
 from rwk.baselines.histograms import Histograms, Keys, histograms, join_columns, owners
-from rwk.baselines.node_features import hop_distances, learn_vectors
+from rwk.baselines.node_features import learn_vectors
+from rwk.baselines.paths import hop_distances
 from rwk.graphs import GraphSet
 from rwk.represent.features import mix, wl_colours
 from rwk.runtime.arrays import FloatArray, IntArray

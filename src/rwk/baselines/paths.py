@@ -23,6 +23,17 @@ def neighbour_lists(graph: Graph) -> tuple[IntArray, IntArray]:
     return adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int64)
 
 
+def hop_distances(graph: Graph) -> Any:
+    """Numbers of edges on shortest paths as int64, −1 where there is no path."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import shortest_path
+
+    low, high = graph.edges.reshape(-1, 2).T
+    edges = csr_array((np.ones(graph.n_edges), (low, high)), shape=(graph.n_nodes, graph.n_nodes))
+    paths = shortest_path(edges, method="D", directed=False, unweighted=True)
+    return np.where(np.isfinite(paths), paths, -1.0).astype(np.int64)
+
+
 @compiled_loosely
 def search_from(source: int, first: Any, neighbours: Any, depth: Any, ways: Any, queue: Any) -> int:
     """Fill `depth` (−1: not reached), `ways` and, nearest first, `queue`; the number of nodes reached."""

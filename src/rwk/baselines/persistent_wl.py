@@ -51,7 +51,7 @@ class PWL(RoundsKernel):
 
     def _represent(self, graphs: GraphSet) -> list[Histograms]:
         colours = wl_colours(graphs, self.rounds)
-        ends = graphs.edges + np.repeat(graphs.node_offsets[:-1], graphs.n_edges)[:, None]
+        ends = graphs.packed_edges
         neighbours = _neighbours(ends, int(graphs.node_offsets[-1]))
         terms = []
         for t, colour in enumerate(colours):

@@ -15,7 +15,6 @@ import numpy as np
 
 from rwk.baselines.base import RoundsKernel
 from rwk.baselines.histograms import PAIR_SALT, Histograms, join_columns, owners, unary
-from rwk.baselines.node_features import dense_adjacency
 from rwk.graphs import Graph, GraphSet
 from rwk.represent.features import Colours, mix, wl_colours
 from rwk.runtime.arrays import FloatArray
@@ -62,7 +61,7 @@ def spectral_points(graph: Graph, dimension: int) -> FloatArray:
     >>> spectral_points(edge, 3).round(3).tolist()
     [[0.707, 0.707, 0.0], [0.707, 0.707, 0.0]]
     """
-    values, vectors = np.linalg.eigh(dense_adjacency(graph))
+    values, vectors = np.linalg.eigh(graph.adjacency().toarray())
     order = np.argsort(-np.abs(values))
     values, squares = np.abs(values)[order], vectors[:, order] ** 2
     space = np.concatenate([[0], np.cumsum(values[:-1] - values[1:] > SAME_EIGENVALUE * max(1.0, values[0]))])

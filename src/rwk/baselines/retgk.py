@@ -13,7 +13,7 @@ import numpy as np
 
 from rwk.baselines.base import GraphKernel
 from rwk.baselines.histograms import owners
-from rwk.baselines.node_features import Standard, check_same_data, dense_adjacency, standard_of
+from rwk.baselines.node_features import Standard, check_same_data, standard_of
 from rwk.graphs import Graph, GraphSet
 from rwk.runtime.arrays import FloatArray, IntArray
 
@@ -112,7 +112,7 @@ def return_probabilities(graph: Graph, steps: int) -> FloatArray:
     [[0.5, 0.5], [0.5, 0.5]]
     """
     # D^-1 (A + I) has the spectrum of the symmetric D^-1/2 (A + I) D^-1/2, and the same diagonal of powers
-    adjacency = dense_adjacency(graph) + np.eye(graph.n_nodes)
+    adjacency = graph.adjacency().toarray() + np.eye(graph.n_nodes)
     root = np.sqrt(adjacency.sum(axis=1))
     values, vectors = np.linalg.eigh(adjacency / np.outer(root, root))
     powers = values[:, None] ** np.arange(1, steps + 1)
