@@ -1,4 +1,4 @@
-"""What baselines take from a graph's nodes: adjacency as a plain matrix, labels or attributes as vectors."""
+"""Labels and attributes of nodes as vectors, as the baselines use them."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class Standard(NamedTuple):
     deviation: FloatArray
 
     def apply(self, attributes: FloatArray) -> FloatArray:
-        """Attributes in these units."""
+        """Attributes, centred and divided by the deviations."""
         if attributes.shape[1] != len(self.mean):
             raise GraphError(
                 f"these graphs have {attributes.shape[1]} node attributes and the fitted graphs had {len(self.mean)}; "
-                "give as many"
+                "give graphs with the same attributes"
             )
         return np.asarray((attributes - self.mean) / self.deviation)
 
 
 class NodeVectors(NamedTuple):
-    """How nodes become vectors: standardised attributes, or labels as one-hot rows where there are none."""
+    """How nodes become vectors: standardised attributes or, without attributes, one-hot labels."""
 
-    labels: IntArray | None  # the known ones, where labels are used
+    labels: IntArray | None  # the known labels; None if attributes are used
     standard: Standard
 
     def of(self, graphs: GraphSet) -> FloatArray:
@@ -42,7 +42,7 @@ class NodeVectors(NamedTuple):
 
 
 def learn_vectors(graphs: GraphSet, *, standardize: bool = True) -> NodeVectors:
-    """Learn from the fitted graphs how to make vectors of nodes."""
+    """Learn from the fitted graphs how nodes become vectors."""
     if graphs.node_attributes is None:
         return NodeVectors(np.unique(labels_or_degrees(graphs)), Standard(np.zeros(0), np.ones(0)))
     return NodeVectors(None, standard_of(graphs.node_attributes, standardize=standardize))
@@ -62,14 +62,14 @@ def standard_of(attributes: FloatArray, *, standardize: bool = True) -> Standard
 
 
 def labels_or_degrees(graphs: GraphSet) -> IntArray:
-    """Node labels, or degrees where there are none."""
+    """Node labels, or degrees if there are no labels."""
     if graphs.node_labels is not None:
         return graphs.node_labels
     return np.bincount(graphs.packed_edges.ravel(), minlength=int(graphs.node_offsets[-1])).astype(np.int64)
 
 
 def one_hot(labels: IntArray, known: IntArray) -> FloatArray:
-    """One column for each known label; a label not among them is a row of zeros.
+    """One column per known label; the row of an unknown label is zero.
 
     >>> one_hot(np.array([3, 5, 4]), np.array([3, 5])).tolist()
     [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
@@ -78,7 +78,7 @@ def one_hot(labels: IntArray, known: IntArray) -> FloatArray:
 
 
 def check_same_data(attributes: Any, fitted: bool) -> None:
-    """Raise unless graphs have attributes exactly if the fitted ones had."""
+    """Raise GraphError if some of fitted and new graphs have attributes and the others don't."""
     if (attributes is not None) != fitted:
         now, then = ("have", "had none") if not fitted else ("have no", "had some")
-        raise GraphError(f"these graphs {now} node attributes and the fitted graphs {then}; make them alike")
+        raise GraphError(f"these graphs {now} node attributes, but the fitted graphs {then}; give the same to both")
