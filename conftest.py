@@ -1,4 +1,4 @@
-"""What holds for every test, those in docstrings included."""
+"""Fixtures for every test, including those in docstrings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def close_figures() -> Iterator[None]:
-    """pyplot keeps every figure until it is told; others would count them."""
+    """pyplot keeps every figure until it is closed, and warns if there are many."""
     yield
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is not None:

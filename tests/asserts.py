@@ -1,4 +1,4 @@
-"""What "equal" means in these tests: one table of tolerances by backend and precision, and asserts that use it."""
+"""The table of tolerances by backend and precision, and the assertions that use it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rwk.transport.problem import PairSolution
 
 
 class Tolerance(NamedTuple):
-    """Relative errors of values against the oracle, absolute errors of couplings' marginals."""
+    """Largest relative error of values to the oracle, and largest absolute error of the marginals of couplings."""
 
     value: float
     marginal: float
@@ -28,7 +28,7 @@ def tolerance(precision: str = "float64", backend: str = "cpu") -> Tolerance:
 
 
 def assert_close(found: Any, wanted: Any, relative: float, *, scale: float | None = None, what: str = "") -> None:
-    """Equal to a relative error; `scale` is the size it is relative to, the largest wanted number unless given."""
+    """Assert equality up to a relative error; it is relative to `scale`, or to the largest wanted number if None."""
     found, wanted = np.asarray(found, float), np.asarray(wanted, float)
     assert found.shape == wanted.shape, f"{what}: shape {found.shape}, wanted {wanted.shape}"
     if not wanted.size:
@@ -40,7 +40,7 @@ def assert_close(found: Any, wanted: Any, relative: float, *, scale: float | Non
 
 
 def assert_marginals(coupling: Any, mu: Any, nu: Any, precision: str = "float64") -> None:
-    """A coupling: not negative, row sums mu, column sums nu."""
+    """Assert that this is a coupling: not negative, with row sums mu and column sums nu."""
     allowed = tolerance(precision).marginal
     assert (coupling >= 0).all()
     assert np.abs(coupling.sum(axis=1) - mu).max() <= allowed
@@ -48,7 +48,7 @@ def assert_marginals(coupling: Any, mu: Any, nu: Any, precision: str = "float64"
 
 
 def assert_finite(solution: PairSolution) -> None:
-    """Nothing in a solution is NaN or infinite, and its terms add up."""
+    """Assert that nothing in a solution is NaN or infinite, and that its terms add up to the value."""
     assert np.isfinite(solution.coupling).all()
     assert np.isfinite([solution.value, solution.gap, *solution.terms.values()]).all(), solution
     assert_terms_add_up(solution)

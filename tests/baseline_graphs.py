@@ -10,7 +10,7 @@ from rwk import Graph, GraphSet
 
 
 def random_graph(rng: np.random.Generator, n: int, share: float, *, n_labels: int = 3, width: int = 2) -> Graph:
-    """A graph with labels and attributes; about `share` of all edges."""
+    """A graph with labels and attributes, and about `share` of all possible edges."""
     pairs = np.array([(i, j) for i in range(n) for j in range(i + 1, n)], dtype=np.int64).reshape(-1, 2)
     edges = pairs[rng.random(len(pairs)) < share]
     return Graph(n, edges, node_labels=rng.integers(0, n_labels, n), node_attributes=rng.normal(size=(n, width)))
@@ -30,13 +30,13 @@ def without(graphs: GraphSet, *fields: str) -> GraphSet:
 
 
 def permuted(graphs: GraphSet, seed: int = 0) -> GraphSet:
-    """The same graphs, nodes listed in another order."""
+    """The same graphs with their nodes in another order."""
     rng = np.random.default_rng(seed)
     return GraphSet.from_graphs([graph.permuted(rng.permutation(graph.n_nodes)) for graph in graphs])
 
 
 def to_grakel(graphs: GraphSet, attributes: bool = False) -> list[Any]:
-    """Graphs as GraKeL writes them."""
+    """Graphs in GraKeL's form."""
     result = []
     for graph in graphs:
         neighbours: dict[int, dict[int, float]] = {i: {} for i in range(graph.n_nodes)}

@@ -1,4 +1,4 @@
-"""Folds on the device beside those on the processor; a script to be run under TRITON_INTERPRET=1."""
+"""Compares folds on the GPU with folds on the CPU; a script to be run with TRITON_INTERPRET=1."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CASES = {
 
 
 def indefinite(n_classes: int, n: int = 24) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Discrepancies of points around a centre a class, spoiled so that exp(-D) has negative eigenvalues."""
+    """Discrepancies of points around one centre per class, changed so that exp(-D) has negative eigenvalues."""
     rng = np.random.default_rng(n_classes)
     codes = np.arange(n) % n_classes
     points = rng.normal(size=(n, 2)) + 1.5 * codes[:, None]
@@ -31,7 +31,7 @@ def indefinite(n_classes: int, n: int = 24) -> tuple[dict[str, np.ndarray], np.n
 
 
 def compare(name: str) -> dict[str, object]:
-    """Choices and predictions of the device beside those of the processor."""
+    """Choices and predictions of the GPU, and those of the CPU."""
     from rwk.learn import search_gpu as device
 
     n_classes, grid = CASES[name]
@@ -54,7 +54,7 @@ def compare(name: str) -> dict[str, object]:
 
 
 def compare_paths() -> list[dict[str, list[float]]]:
-    """How far machines on the device are from `fit_path`, on a positive and on an indefinite kernel."""
+    """How far SVMs on the GPU are from `fit_path`, for a positive definite and an indefinite kernel."""
     import torch
 
     from rwk.learn.smo_gpu import svm_paths

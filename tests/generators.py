@@ -1,4 +1,4 @@
-"""Graphs and settings to test with: hypothesis strategies, and graphs made by hand to be hard."""
+"""Graphs and settings for tests: hypothesis strategies, and difficult graphs made by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EXPLORE = bool(os.environ.get("RWK_EXPLORE"))
 
 
 def laws(max_examples: int) -> settings:
-    """How a law is tried: so many examples (ten times as many when exploring), no deadline."""
+    """Settings of hypothesis for a law: so many examples (ten times as many when exploring), no deadline."""
     return settings(
         max_examples=max_examples * (10 if EXPLORE else 1),
         deadline=None,
@@ -33,7 +33,7 @@ FEATURES = ("none", "labels", "attributes", "both")
 
 @st.composite
 def graphs(draw: st.DrawFn, features: str = "labels", max_nodes: int = 9, **extra: bool) -> Graph:
-    """A ragged random graph with the named features; `extra` adds node_weights, zero_weights, edge_weights ..."""
+    """A random graph with the named features; `extra` adds node_weights, zero_weights, edge_weights ..."""
     n = draw(st.integers(1, max_nodes))
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
     edges = sorted(draw(st.sets(st.sampled_from(pairs)))) if pairs else []
@@ -52,7 +52,7 @@ def dressed(
     edge_labels: bool = False,
     edge_attributes: bool = False,
 ) -> Graph:
-    """Nodes and edges with random features and weights; some node weights are 0 with `zero_weights`, never all."""
+    """Nodes and edges with random features and weights; with `zero_weights` some node weights are 0, but not all."""
     rng = np.random.default_rng(seed)
     edges = np.array(edges, np.int64).reshape(-1, 2)
     m = len(edges)
@@ -112,7 +112,7 @@ def representations(*, attention: bool = True) -> st.SearchStrategy[dict[str, An
 
 
 def models() -> st.SearchStrategy[dict[str, Any]]:
-    """Weights of the terms, 0 among them."""
+    """Weights of the terms, some of them 0."""
     weight = st.sampled_from([0.0, 0.3, 1.0])
     small = st.sampled_from([0.0, 0.01, 0.1])
     return st.fixed_dictionaries(
@@ -129,7 +129,7 @@ def models() -> st.SearchStrategy[dict[str, Any]]:
 
 
 def solvers() -> st.SearchStrategy[dict[str, Any]]:
-    """Settings of the solver, tol = 0: it runs until nothing descends."""
+    """Settings of the solver, with tol = 0: it runs until no step descends."""
     return st.fixed_dictionaries(
         {
             "entropy": st.sampled_from([0.1, 0.3, 0.9]),
@@ -187,13 +187,13 @@ SHAPES: dict[str, tuple[int, list[tuple[int, int]]]] = {
 
 
 def plain(name: str) -> Graph:
-    """One of the shapes, with nothing but its edges."""
+    """One of the shapes as a graph with edges only."""
     n, edges = SHAPES[name]
     return Graph(n, np.array(sorted(edges), np.int64).reshape(-1, 2))
 
 
 def asymmetric(n: int, seed: int) -> Graph:
-    """A connected random graph with distinct node attributes, far apart."""
+    """A connected random graph whose node attributes are all different and far from each other."""
     rng = np.random.default_rng(seed)
     tree = [(int(rng.integers(0, i)), i) for i in range(1, n)]
     more = {tuple(sorted(map(int, rng.choice(n, 2, replace=False)))) for _ in range(n)}
@@ -202,7 +202,7 @@ def asymmetric(n: int, seed: int) -> Graph:
 
 
 def hard_sets() -> dict[str, list[Graph]]:
-    """Sets of hard graphs; every pair inside a set must give finite numbers under every setting."""
+    """Sets of difficult graphs; every pair in a set must give finite numbers with every setting."""
     shapes = [plain(name) for name in SHAPES]
     rng = np.random.default_rng(7)
 
@@ -236,7 +236,7 @@ def hard_sets() -> dict[str, list[Graph]]:
 
 
 def large_set() -> list[Graph]:
-    """One node, 500 nodes, and hundreds of labels none of which is there twice: thousands of columns."""
+    """A graph of one node, and one of 500 nodes with hundreds of labels that occur once: thousands of columns."""
     shapes = [(1, []), (500, path(500)), (300, cycle(300))]
     return [
         Graph(n, np.array(sorted(edges), np.int64).reshape(-1, 2), node_labels=np.arange(n) + 1000 * s)

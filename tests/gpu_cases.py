@@ -1,7 +1,7 @@
-"""Ragged sets and settings for both bodies of the GPU backend.
+"""Sets of graphs of different sizes, and settings, for both bodies of the GPU backend.
 
-Run as a script under TRITON_INTERPRET=1, it solves them with the fused kernels on the processor and leaves the results
-in the file named: `python gpu_cases.py results.npz`.
+Run as a script with TRITON_INTERPRET=1, it solves them with the fused kernels on the CPU and writes the results to a
+file: `python gpu_cases.py results.npz`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SIZES = (1, 3, 14, 20, 37)
 
 
 def ragged_set(seed: int, sizes: tuple[int, ...], **extra: Any) -> list[Graph]:
-    """Random graphs of these sizes, about three neighbours a node, some nodes without any."""
+    """Random graphs of these sizes with about three neighbours per node; some nodes have none."""
     rng = np.random.default_rng(seed)
     graphs = []
     for number, n in enumerate(sizes):
@@ -69,7 +69,7 @@ def all_pairs(count: int) -> Any:
 
 
 def repair_interpreter() -> None:
-    """Triton's interpreter turns one-element arrays into numbers in a way that NumPy 2.4 no longer takes."""
+    """Triton's interpreter turns one-element arrays into numbers in a way that NumPy 2.4 no longer accepts."""
     from triton.runtime import interpreter
 
     patch = interpreter._patch_lang_tensor

@@ -9,13 +9,13 @@ import numpy as np
 
 from rwk import Graph, GraphSet, compute_gram
 
-# the least of everything: what is tested here is who computes and where it is kept, not what
+# the cheapest settings: the tests are about who computes and where results are kept, not about values
 QUICK = {"max_iter": 2, "sinkhorn_iter": 5, "backend": "cpu", "n_jobs": 1}
 SMALL = "700kB"  # a budget that makes many tiles of few graphs
 
 
 def random_graphs(count: int, *, seed: int = 0, low: int = 4, high: int = 12) -> GraphSet:
-    """Labelled random graphs of different sizes; the first ones do not depend on how many there are."""
+    """Labelled random graphs of different sizes; the first ones do not depend on the number of graphs."""
     graphs = []
     for i in range(count):
         rng = np.random.default_rng([seed, i])
@@ -26,7 +26,7 @@ def random_graphs(count: int, *, seed: int = 0, low: int = 4, high: int = 12) ->
 
 
 def fill_store(place: str, count: int, seed: int = 0) -> None:
-    """Compute a store in a process of its own, saying when tiles are done."""
+    """Compute a store in a process of its own, which prints the number of tiles done."""
 
     def report(progress: object) -> None:
         print(progress.tiles_done, flush=True)  # type: ignore[attr-defined]

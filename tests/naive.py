@@ -1,4 +1,4 @@
-"""The method once more: slow, plain, numpy only. Read this file to learn it; every backend is held against it.
+"""The method again, slow and plain, with numpy only: read it to learn the method; every backend is compared with it.
 
     1  one graph:   matrices, colours, signals, embeddings, structure          -> Measure
     2  two graphs:  costs of pairing their nodes                               -> Problem
@@ -6,9 +6,9 @@
     4  the solver:  Sinkhorn, rounding, conditional gradient with line search
     5  from graphs to a number: scales, align, debias
 
-A graph is anything with `n_nodes`, `edges` (each once) and what `rwk.Graph` may carry besides; settings `p` are
-anything with the names of `rwk.Parameters`. Symbols: source graph G with n nodes i, j and weights mu; target graph H
-with m nodes k, l and weights nu; gamma (n, m) the coupling.
+A graph is anything with the fields of `rwk.Graph`, and settings `p` are anything with the fields of `rwk.Parameters`.
+Symbols: source graph G with n nodes i, j and weights mu; target graph H with m nodes k, l and weights nu; gamma (n, m)
+is the coupling. R1, R2, ... are the readings of METHOD.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ import numpy as np
 
 
 class Measure(NamedTuple):
-    """All that is known of one graph."""
+    """Everything that the solver knows of one graph."""
 
     weights: Any  # (n,) sum 1
     degrees: Any  # (n,)
-    columns: dict[Any, Any]  # feature vectors by column: name -> (n,); a column a graph lacks is 0
-    colours: list[list[Any]]  # one list of n colours a Weisfeiler-Lehman round
+    columns: dict[Any, Any]  # feature vectors by column: name -> (n,); a column that a graph lacks is 0
+    colours: list[list[Any]]  # one list of n colours per Weisfeiler-Lehman round
     embedding: Any  # E (n, k)
-    signs: Any  # (n, k) where embeddings compare by the Hamming distance of signs, else None
+    signs: Any  # (n, k) if embeddings are compared by the Hamming distance of signs, else None
     structure: Any  # C_P (n, n)
     laplacian: Any  # L (n, n)
 
@@ -55,7 +55,7 @@ def laplacian(A: Any, kind: str = "normalized") -> Any:
 
 
 def neighbours(graph: Any) -> list[list[tuple[int, Any]]]:
-    """For each node its neighbours, each with the label of the edge between."""
+    """For each node its neighbours, each with the label of the edge between them."""
     near: list[list[tuple[int, Any]]] = [[] for _ in range(graph.n_nodes)]
     for e, (i, j) in enumerate(graph.edges):
         label = None if graph.edge_labels is None else int(graph.edge_labels[e])
@@ -65,7 +65,7 @@ def neighbours(graph: Any) -> list[list[tuple[int, Any]]]:
 
 
 def wl_colours(graph: Any, rounds: int, *, edge_labels: bool = False) -> list[list[Any]]:
-    """Weisfeiler-Lehman colours of rounds 0..rounds: own colour and the multiset of the neighbours', as text."""
+    """Weisfeiler-Lehman colours of rounds 0..rounds, as text: own colour and multiset of the neighbours' colours."""
     near = neighbours(graph)
     if graph.node_labels is not None:
         colour = [f"label {label}" for label in graph.node_labels]
@@ -97,7 +97,7 @@ def signals(graph: Any, p: Any, colours: list[list[Any]], scale: dict[str, Any])
 
 
 def smoothed(block: Any, A: Any, rounds: int) -> list[Any]:
-    """The block itself, then round by round each node half-way to the mean of its neighbours."""
+    """The block itself, then one block per round, which moves each node half-way to the mean of its neighbours."""
     blocks, d = [block], A.sum(axis=1)
     for _ in range(rounds):
         x = blocks[-1].copy()
@@ -109,7 +109,7 @@ def smoothed(block: Any, A: Any, rounds: int) -> list[Any]:
 
 
 def local_variation(x: Any, L: Any, hops: int) -> Any:
-    """|x - L^hops x / lambda_max|; without edges lambda_max is 0 and this is |x| (R2)."""
+    """|x - L^hops x / lambda_max|; without edges lambda_max is 0, and this is |x| (R2)."""
     largest = np.linalg.eigvalsh(L)[-1]
     if largest < 1e-9:
         return np.abs(x)
@@ -124,7 +124,7 @@ def feature_columns(X: dict[Any, Any], L: Any, hops: int) -> dict[Any, Any]:
 
 
 def heat(L: Any, t: float) -> Any:
-    """exp(-t L) by Taylor's series of a small multiple, squared up again."""
+    """exp(-t L) by the Taylor series of a small multiple, squared repeatedly."""
     halvings = int(np.ceil(np.log2(max(t * np.abs(L).sum(axis=1).max(initial=0.0), 1.0)))) + 3
     small = -t * L / 2**halvings
     power = total = np.eye(len(L))
@@ -142,14 +142,14 @@ def time_ladder(length: int) -> Any:
 
 
 def heat_signature(L: Any, dim: int) -> Any:
-    """e_i = (exp(-t L))_ii over a ladder of times."""
+    """e_i = (exp(-t L))_ii at log-spaced times."""
     return np.stack([np.diag(heat(L, t)) for t in time_ladder(dim)], axis=1)
 
 
 def canonical_start(L: Any, dim: int) -> tuple[Any, Any]:
     """Start of F and R (R4): standardised heat signatures, times taken in turn; flat columns are 0.
 
-    Columns have uneven lengths, so that no two are equal where signatures of different times are.
+    Columns have different lengths, so that no two are equal if the signatures of different times are.
     """
     half = dim // 2
     signature = heat_signature(L, 2 * half)
@@ -163,9 +163,9 @@ def canonical_start(L: Any, dim: int) -> tuple[Any, Any]:
 
 
 def alike(L: Any) -> Any:
-    """Averages over classes of nodes that nothing tells apart: (n, n), rows sum to 1.
+    """The matrix (n, n) that averages over classes of nodes that cannot be told apart; its rows sum to 1.
 
-    Nodes of a class have the same heat signature and the same entries of L towards every class.
+    Nodes of a class have the same heat signature, and the same entries of L to nodes of each class.
     """
     seen: list[Any] = [tuple(np.round(row, 8) + 0.0) for row in heat_signature(L, 6)]
     entries = np.round(L, 8) + 0.0
@@ -198,7 +198,7 @@ def attention_gradient(F: Any, R: Any, logits: Any, A: Any, heats: list[Any], n_
 
 
 def finite_differences(function: Any, x: Any, step: float = 1e-6) -> Any:
-    """The gradient of a function of one array, entry by entry."""
+    """The gradient of a function of one array by finite differences, entry by entry."""
     slope = np.zeros_like(x)
     for place in np.ndindex(*x.shape):
         e = np.zeros_like(x)
@@ -210,8 +210,8 @@ def finite_differences(function: Any, x: Any, step: float = 1e-6) -> Any:
 def attention_embedding(A: Any, *, dim: int, walk_length: int, n_walks: float, epochs: int = 200) -> Any:
     """[F | R] after Adam from the canonical start, at the learning rate with the lowest final loss.
 
-    Nodes alike have equal rows before a step and, but for rounding, after it. The loss drives them apart from the
-    smallest difference, so they are averaged after every step.
+    Nodes that cannot be told apart have equal rows before a step and, up to rounding errors, after it. The loss would
+    magnify these errors, so the rows are averaged after every step.
     """
     L = laplacian(A)
     mean = alike(L)
@@ -274,7 +274,7 @@ def structure_cost(kind: str, graph: Any, L: Any, E: Any, S: Any) -> Any:
 
 
 def represent(graph: Any, p: Any, scale: dict[str, Any]) -> Measure:
-    """Everything of one graph; nodes of weight 0 leave at the end (R11)."""
+    """The measure of one graph; nodes of weight 0 are removed at the end (R11)."""
     A, n = adjacency(graph), graph.n_nodes
     L = laplacian(A)
     colours = wl_colours(graph, p.wl_rounds, edge_labels=p.wl_edge_labels)
@@ -305,7 +305,7 @@ def represent(graph: Any, p: Any, scale: dict[str, Any]) -> Measure:
 
 
 class Units(NamedTuple):
-    """What one unit of each distance costs; scales and the weight between metrics are in here."""
+    """The cost of one unit of each distance; it includes the scales and the weight between the metrics."""
 
     l2: float = 1.0
     hamming: float = 1.0
@@ -314,7 +314,7 @@ class Units(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """All the solver sees of a pair."""
+    """Everything that the solver sees of a pair."""
 
     mu: Any
     nu: Any
@@ -347,7 +347,7 @@ def neighbour_cost(G: Measure, H: Measure) -> Any:
 
 
 def degree_prior(d: Any, e: Any) -> Any:
-    """1 - |d - e| / max(d, e), 0/0 counted as alike, floored, as a joint distribution (R8)."""
+    """1 - |d - e| / max(d, e), with 0/0 taken as equal degrees, floored, as a joint distribution (R8)."""
     prior = np.ones((len(d), len(e)))
     for i in range(len(d)):
         for k in range(len(e)):
@@ -382,7 +382,7 @@ def pair_up(G: Measure, H: Measure, units: Units) -> Problem:
 
 
 def barycentres(problem: Problem, gamma: Any) -> tuple[Any, Any]:
-    """Where each source node lands in the target's embedding, and the other way round, over n (R11)."""
+    """The barycentre of each source node in the target's embedding, and vice versa, divided by n (R11)."""
     E_mu, E_nu = problem.embeddings
     to_target = gamma @ E_nu / (len(problem.mu) * problem.mu)[:, None]
     to_source = gamma.T @ E_mu / (len(problem.nu) * problem.nu)[:, None]
@@ -412,7 +412,7 @@ def objective(problem: Problem, w: Any, gamma: Any) -> float:
 
 
 def curvature(problem: Problem, w: Any, delta: Any) -> float:
-    """The coefficient of alpha^2 in H(gamma + alpha delta), the KL term left out."""
+    """The coefficient of alpha^2 in H(gamma + alpha delta), without the KL term."""
     quadratic = ("laplacian_source", "laplacian_target", "ridge", "gromov_wasserstein")
     named = terms(problem, w, delta)
     return sum(named[name] for name in quadratic)
@@ -443,7 +443,7 @@ def log_sum(x: Any, axis: int) -> Any:
 
 
 def sinkhorn(g: Any, mu: Any, nu: Any, entropy: float, rounds: int) -> Any:
-    """diag(u) K diag(v), K = exp(-(g - min g) / entropy): from u = 1, each round v and then u. On logarithms."""
+    """diag(u) K diag(v) with K = exp(-(g - min g) / entropy), from u = 1, each round first v, then u; on logarithms."""
     log_K = -(g - g.min()) / entropy
     log_u, log_v = np.zeros(len(mu)), np.zeros(len(nu))
     for _ in range(rounds):
@@ -453,7 +453,7 @@ def sinkhorn(g: Any, mu: Any, nu: Any, entropy: float, rounds: int) -> Any:
 
 
 def rounded(plan: Any, mu: Any, nu: Any) -> Any:
-    """The marginals made exact (R13): shrink rows, shrink columns, spread what is missing."""
+    """Make the marginals exact (R13): shrink rows, shrink columns, distribute the missing mass."""
     plan = plan * np.minimum(1.0, mu / plan.sum(axis=1))[:, None]
     columns = plan.sum(axis=0)
     plan = plan * np.where(columns > nu, nu / np.where(columns > 0, columns, 1.0), 1.0)[None, :]
@@ -471,7 +471,7 @@ class Solution(NamedTuple):
 
 
 def solve(problem: Problem, w: Any, options: Any, start: Any = None) -> Solution:
-    """Sinkhorn conditional gradient, Algorithm 1; from mu nu^T, or mostly from a sharp plan of costs."""
+    """Sinkhorn conditional gradient, Algorithm 1; from mu nu^T, or from a mixture with a sharp plan of given costs."""
     mu, nu = problem.mu, problem.nu
     gamma = np.outer(mu, nu)
     if start is not None:
@@ -496,7 +496,7 @@ def solve(problem: Problem, w: Any, options: Any, start: Any = None) -> Solution
 
 
 def line_search(problem: Problem, w: Any, gamma: Any, delta: Any, slope: float, largest: float) -> float:
-    """The minimum of the quadratic part, then Armijo's rule, halving at most 30 times; 0 where nothing descends."""
+    """The minimum of the quadratic part, then Armijo's rule, halving at most 30 times; 0 if no step descends."""
     a = curvature(problem, w, delta)
     alpha = min(-slope / (2 * a), largest) if a > 0 else largest
     before = objective(problem, w, gamma)
@@ -511,7 +511,7 @@ def line_search(problem: Problem, w: Any, gamma: Any, delta: Any, slope: float, 
 
 
 def typical(means: list[float], noise: float = 1e-9) -> float:
-    """A robust mean: the median, the mean where the median is 0, and 1 where everything is 0 (or rounding noise)."""
+    """A robust mean: the median, or the mean if the median is 0, or 1 if all values are 0 (or rounding errors)."""
     for candidate in (np.median(means), np.mean(means)) if means else ():
         if candidate > noise:
             return float(candidate)
@@ -530,7 +530,7 @@ def block(measure: Measure, kind: str) -> Measure:
 
 
 def balanced(measure: Measure, p: Any, scale: dict[str, Any]) -> Measure:
-    """Labels and attributes, where both are there, in units of their own size and weighed against each other."""
+    """If there are both labels and attributes, divide each by its own size and apply the weight between them."""
     kinds = {kind for name in measure.columns for kind in ("colour", "attribute") if kind in name}
     if len(kinds) < 2:
         return measure
@@ -545,7 +545,7 @@ def balanced(measure: Measure, p: Any, scale: dict[str, Any]) -> Measure:
 
 
 def learned_scale(graphs: list[Any], p: Any) -> dict[str, Any]:
-    """R7: the typical size of every cost over the pairs of the fitted graphs (all of them, where they are few)."""
+    """R7: the typical size of every cost over the pairs of the fitted graphs (all pairs, if there are few)."""
     scale = dict(UNSCALED)
     if graphs[0].node_attributes is not None:
         values = np.concatenate([graph.node_attributes for graph in graphs])
@@ -582,7 +582,7 @@ def units_of(p: Any, scale: dict[str, Any]) -> Units:
 
 
 def scale_of(graphs: list[Any], p: Any) -> dict[str, Any]:
-    """Learned, none, or given."""
+    """The scale: learned, none, or given."""
     if p.scale == "fit":
         return learned_scale(graphs, p)
     return dict(UNSCALED) if p.scale == "none" else UNSCALED | dict(p.scale)
@@ -607,7 +607,7 @@ def align(G: Any, H: Any, p: Any) -> Solution:
 
 
 def unpack(packed: Any, i: int) -> Measure:
-    """Graph i of what `rwk.represent` packed, as a `Measure`; its scales are folded in, n mu is taken out of L."""
+    """Graph i of packed measures as a `Measure`; the scales are included, and n mu is taken out of L again."""
     start, stop = packed.offsets[i], packed.offsets[i + 1]
     n, nodes = int(stop - start), slice(start, stop)
     columns = {("dense", c): packed.features[nodes, c] for c in range(packed.features.shape[1])}

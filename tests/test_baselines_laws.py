@@ -1,4 +1,4 @@
-"""Laws every kernel among the baselines obeys, and the manners they share."""
+"""Laws that every baseline kernel obeys, and scikit-learn's conventions."""
 
 from __future__ import annotations
 

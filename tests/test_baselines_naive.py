@@ -1,4 +1,4 @@
-"""Baselines against their definitions, written again, slow and plain, and against values computed by hand."""
+"""Baselines against plain and slow implementations of their definitions, and against values computed by hand."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def dense(graph: Graph) -> Any:
 
 
 def colours_of(graph: Graph, rounds: int) -> list[list[Any]]:
-    """Colours as nested tuples, one list a round."""
+    """Colours as nested tuples, one list per round."""
     network = as_networkx(graph)
     result = [list(graph.node_labels.tolist())]
     for _ in range(rounds):
@@ -145,10 +145,10 @@ def _path_triples(graph: Graph, labels: Any) -> Counter[Any]:
 @pytest.mark.parametrize("cycles", [False, True])
 @pytest.mark.parametrize("power", [1.0, 2.0])
 def test_persistence_by_its_definition(cycles: bool, power: float) -> None:
-    """Components as sets of nodes; of two that meet, the one whose smallest colour is larger ends.
+    """Components are sets of nodes; when two merge, the one whose smallest colour is larger ends.
 
-    Which colour is smaller is the library's choice, so only sums over colours of the two are compared: the total of
-    persistence, which no choice changes.
+    The order of colours is the library's choice, so only the total persistence is compared, which does not depend on
+    it.
     """
     from rwk.baselines.persistent_wl import PWL
 
@@ -226,7 +226,7 @@ def test_gntk_on_the_gpu_does_not_depend_on_its_tiles(entries: int, monkeypatch:
 
 
 def _tangent(g: Graph, h: Graph, blocks: int, layers: int, scale: str, jumping: bool) -> float:
-    """Both graphs as one, so that the diagonal of Σ is at hand."""
+    """Both graphs as one, which has the whole diagonal of Σ."""
     n, total = g.n_nodes, g.n_nodes + h.n_nodes
     closed = np.zeros((total, total))
     closed[:n, :n], closed[n:, n:] = dense(g) + np.eye(n), dense(h) + np.eye(h.n_nodes)

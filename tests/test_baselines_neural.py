@@ -1,4 +1,4 @@
-"""The neural baselines: layers against PyG, and that they learn, forget node order and repeat themselves."""
+"""The neural baselines: layers against PyG; they learn, ignore the order of nodes, and are reproducible."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_dgcnn_layer_agrees_with_pyg() -> None:
 
 
 def as_on_a_gpu(batch: NodeBatch) -> NodeBatch:
-    """The same batch, whose sums are done as they are on a GPU."""
+    """The same batch, with sums computed as on a GPU."""
     members = torch.nn.functional.one_hot(batch.owner, batch.n_graphs).T
     return batch._replace(members=members.to(batch.x.dtype))
 

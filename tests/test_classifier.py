@@ -1,4 +1,4 @@
-"""RWKClassifier: scikit-learn's manners straight on graphs, and a choice made on training graphs alone."""
+"""RWKClassifier: scikit-learn's conventions with graphs as input, and settings chosen on the training graphs alone."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_more_than_two_classes():
     assert classifier.decision_function(graphs[24:]).shape == (6, 3)
 
 
-# scikit-learn's manners
+# scikit-learn's conventions
 
 
 def test_clone_and_pickle(fitted, planted):

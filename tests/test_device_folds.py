@@ -1,4 +1,4 @@
-"""Machines and folds on the device, in Triton's interpreter, choose and predict as on the processor."""
+"""SVMs and folds on the GPU (in Triton's interpreter) choose and predict as on the CPU."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytest.importorskip("triton", reason="Triton is not installed")
 
 @pytest.fixture(scope="module")
 def compared() -> Any:
-    """In a process of its own: Triton decides at import who runs a kernel."""
+    """Run in a process of its own, since Triton decides at import whether to use its interpreter."""
     environment = {**os.environ, "TRITON_INTERPRET": "1", "RWK_GPU_DEVICE": "cpu"}
     script = Path(__file__).parent / "device_folds.py"
     done = subprocess.run([sys.executable, str(script)], env=environment, check=True, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""Threads, processes and Dask workers give the same bits; a worker that is lost costs its tile only."""
+"""Threads, processes and Dask workers give bit-identical results; if a worker is lost, only its tile is repeated."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_tiles_at_once_agnostic(at_once: int, matrix: np.ndarray) -> None:
 
 @pytest.mark.parametrize(("memory", "at_once"), [(10**9, 3), (10**6, 1)])
 def test_threads_take_a_tile_each_while_memory_lasts(memory: int, at_once: int) -> None:
-    """Tiles of few pairs are one chunk each: with threads inside a tile only, one thread would solve them all."""
+    """Tiles of few pairs are one chunk each: with threads only within a tile, one thread would solve them all."""
     tiling = Tiling.of([GRAPHS.sizes], [list(range(6, 49, 6))])
     measures, _ = represent(GRAPHS, Parameters(**QUICK))
     blocks = [cut(measures, tiling.members(block)) for block in range(tiling.n_blocks)]
@@ -122,7 +122,7 @@ def test_a_tile_of_another_version_is_refused() -> None:
 
 
 class Cluster:
-    """A scheduler and workers as processes of their own, which find each other over TCP."""
+    """A scheduler and workers in processes of their own, which connect over TCP."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -182,7 +182,7 @@ def test_the_address_of_a_scheduler(cluster: Cluster, client: Any, matrix: np.nd
 
 
 def test_workers_killed_during_the_run(cluster: Cluster, client: Any, matrix: np.ndarray, tmp_path: Path) -> None:
-    """One after the other all first workers are killed; the tiles they were at are solved by those that came."""
+    """The first workers are killed one after the other; new workers solve the tiles that they worked on."""
     killed: list[int] = []
 
     def kill(progress: GramProgress) -> None:

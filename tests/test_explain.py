@@ -1,4 +1,4 @@
-"""Explanations: on data with a known answer they find it, and their parts add up."""
+"""Explanations: they find the answer on data with a known one, and their parts add up."""
 
 from __future__ import annotations
 

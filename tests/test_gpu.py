@@ -1,5 +1,5 @@
-"""The GPU backend is held to the CPU body, on machines without a GPU: the batched body runs on the processor, the
-fused kernels in Triton's interpreter where Triton is installed."""
+"""The GPU backend against the CPU backend, on computers without a GPU: the batched body runs on the CPU, the
+fused kernels in Triton's interpreter if Triton is installed."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_every_pair_is_reported() -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_graphs_of_every_kind_have_numbers_of_one_kind(name: str) -> None:
-    """Kernels are compiled for these; the interpreter would take any."""
+    """Kernels are compiled for these dtypes; the interpreter would accept any."""
 
     def kinds(name: str) -> set[Any]:
         measures, _, _ = measured(name)
@@ -263,7 +263,7 @@ def test_other_errors_of_a_chunk_are_told() -> None:
     ids=["single", "double"],
 )
 def test_directions_by_their_spread(real: Any, paths: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """One batch whose pairs spread too little, too much and far too much for single precision, with padded nodes."""
+    """One batch of pairs whose g/λ spreads little, too much and far too much for single precision, with padding."""
     taken: list[str] = []
 
     def watched(path: str, scale: Any) -> Any:
@@ -309,7 +309,7 @@ def test_attention_trains_on_the_device_as_on_the_cpu() -> None:
 
 @pytest.fixture(scope="module")
 def interpreted(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Results of the fused kernels, solved in a process of its own: Triton decides at import who runs a kernel."""
+    """Results of the fused kernels, from a process of its own: Triton decides at import whether to interpret."""
     path = tmp_path_factory.mktemp("interpreted") / "results.npz"
     here = Path(__file__).parent
     environment = {**os.environ, "TRITON_INTERPRET": "1", "RWK_GPU_DEVICE": "cpu"}

@@ -134,7 +134,7 @@ def test_progress_reaches_the_end() -> None:
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_pairs_under_way_are_counted_once(n_jobs: int) -> None:
-    """While tiles run their pairs are told as they are solved, and in the end none is counted twice."""
+    """Pairs are reported while tiles run, and no pair is counted twice in the end."""
     seen: list[tuple[int, int]] = []
     graphs = random_graphs(70)
     gram = compute_gram(
@@ -179,7 +179,7 @@ def test_the_budget_named_in_the_refusal_is_enough() -> None:
 @pytest.mark.parametrize("n_jobs", [1, 4])
 @pytest.mark.parametrize(("memory", "whole"), [("3MB", False), ("12MB", True)])
 def test_memory_stays_within_the_budget(memory: str, whole: bool, n_jobs: int, tmp_path: Path) -> None:
-    """While solving always; before, the graphs that set the scale (512 at most) have to be represented at once."""
+    """Always while solving; before that, the graphs that set the scale (at most 512) are in memory together."""
     graphs = random_graphs(150, low=8, high=20)
     compute_gram(graphs[:4], store=tmp_path / "first", **QUICK)  # imports and compiled code are not the matter here
     tracemalloc.start()

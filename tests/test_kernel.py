@@ -1,4 +1,4 @@
-"""Laws of matrices and estimators: symmetric, the same bits however they were computed, at home in scikit-learn."""
+"""Laws of matrices and estimators: symmetric, bit-identical however they are computed, usable with scikit-learn."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SETTINGS: tuple[dict[str, Any], ...] = (
 
 
 def sample(features: str = "labels", count: int = 9, **extra: bool) -> list[Graph]:
-    """Ragged graphs, always the same."""
+    """Graphs of different sizes, always the same."""
     rng = np.random.default_rng(11)
     made = []
     for seed in range(count):
@@ -67,7 +67,7 @@ def kernel(**keywords: Any) -> RWKernel:
 @laws(40)
 @given(graph_sets(max_nodes=7), all_settings(), st.booleans())
 def test_align_agrees_with_the_oracle(pair: list[Graph], keywords: dict[str, Any], debias: bool) -> None:
-    """The whole way, every setting: two graphs in, value and terms out."""
+    """From two graphs to value and terms, with every setting."""
     p = Parameters.of(keywords | {"debias": debias})
     found, wanted = align(*pair, **keywords, debias=debias), naive.align(*pair, p)
     size = max(sum(abs(term) for term in wanted.terms.values()), 1e-3)
@@ -125,7 +125,7 @@ def test_a_part_equals_the_whole(keywords: dict[str, Any]) -> None:
 
 
 def test_learned_scales_are_those_of_the_fitted_graphs() -> None:
-    """With scale="fit", handing the learned scale on gives the same bits."""
+    """With scale="fit", passing the learned scale on gives bit-identical values."""
     chosen = sample("attributes")
     fitted = kernel().fit(chosen[:5])
     given_scale = kernel(scale=fitted.scale_)
@@ -163,7 +163,7 @@ def test_process_agnostic(tmp_path: Path) -> None:
 
 
 def test_neighbours_in_a_matrix_change_nothing() -> None:
-    """A pair has the same value alone, and whatever lies beside it in memory."""
+    """A pair has the same value alone and with any other graphs beside it in memory."""
     chosen = sample("both", 12)
     whole = pairwise_discrepancy(chosen, backend="cpu", scale="none")
     for i in range(12):
@@ -178,7 +178,7 @@ def test_neighbours_in_a_matrix_change_nothing() -> None:
 @laws(20)
 @given(graph_sets(max_nodes=9), st.integers(0, 999))
 def test_node_permutation(pair: list[Graph], seed: int) -> None:
-    """Heat signatures, entropy 0.1 of unit costs, tol 0: the order of the nodes is worth 1e-6."""
+    """Heat signatures, entropy 0.1 for costs near 1, tol 0: the order of the nodes changes values by 1e-6 at most."""
     rng = np.random.default_rng(seed)
     keywords: dict[str, Any] = {"entropy": 0.3, "tol": 0.0, "backend": "cpu", "embedding": "heat-signature"}
     G, H = pair
@@ -188,7 +188,7 @@ def test_node_permutation(pair: list[Graph], seed: int) -> None:
 
 
 def test_debias() -> None:
-    """D(G, G) = 0 exactly, 1e-6 for a renumbered copy; otherwise RW(G, H) less half of each graph's own."""
+    """D(G, G) = 0 exactly, 1e-6 for a renumbered copy; otherwise RW(G, H) - RW(G, G) / 2 - RW(H, H) / 2 (R17)."""
     chosen = sample(count=6)
     settings: dict[str, Any] = {"backend": "cpu", "entropy": 0.3, "tol": 0.0, "scale": "none"}
     plainly, D = (pairwise_discrepancy(chosen, debias=debias, **settings) for debias in (False, True))
@@ -281,11 +281,11 @@ def test_switched_off_matrices_are_empty() -> None:
     assert kernel(feature_metric="l2").fit(sample()).measures_.colours.size == 0
 
 
-# ---------------------------------------------------------------- scikit-learn's manners
+# ---------------------------------------------------------------- scikit-learn's conventions
 
 
 def two_classes() -> tuple[list[Graph], Any]:
-    """Stars and rings, told apart by their shape."""
+    """Stars and rings, which differ in their shape."""
     stars = [dressed(n, star(n), "none") for n in range(5, 13)]
     rings = [dressed(n, sorted(tuple(sorted(e)) for e in cycle(n)), "none") for n in range(5, 13)]
     return stars + rings, np.repeat([0, 1], 8)
@@ -356,7 +356,7 @@ def test_cross_matrices_have_the_shape_of_their_sets(some: list[Graph]) -> None:
 
 
 def test_labels_of_new_graphs_are_matched_by_name() -> None:
-    """A set counts its elements 0, 1, 2 and SMILES by atomic number; a nitrobenzene is one from wherever it comes."""
+    """A set numbers its elements 0, 1, 2, and SMILES use atomic numbers; the same molecule gets the same values."""
     pytest.importorskip("rdkit", reason="SMILES are in the extra 'molecules'")
     molecules = as_graphs(["c1ccccc1N(=O)=O", "c1ccccc1O", "CCCCCC", "c1ccccc1Br"])
     numbers = {6: 0, 7: 1, 8: 2, 35: 3}

@@ -1,4 +1,4 @@
-"""Pairs side by side: the instructions, and that a pair's bits depend on the pair alone."""
+"""Pairs solved side by side: the vector instructions, and that the bits of a pair depend on the pair alone (R16)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def width(precision: str) -> int:
 
 
 def random_measures(count: int, seed: int, **keywords: Any) -> Any:
-    """Random graphs of 1 to 25 nodes, and what is solved on them."""
+    """Random graphs of 1 to 25 nodes, and the pairs to solve."""
     import networkx as nx
 
     rng = np.random.default_rng(seed)
@@ -206,7 +206,7 @@ def test_a_pair_is_the_same_alone_and_in_any_company(precision: str, entropy: fl
 
 
 def test_a_second_try_leaves_nothing_of_the_first_in_the_history() -> None:
-    """A pair too wide for float32 is solved anew: what the first try wrote down is gone."""
+    """A pair that spreads too widely for float32 is solved again, and the results of the first attempt are replaced."""
     measures, weights, options = random_measures(2, 1, entropy=0.03)
     found, history = PairResults.empty(1), np.full((options.max_iter, 2), 7.0)
     coupling = np.empty((1, *measures.sizes))
@@ -247,7 +247,7 @@ def test_bodies_agree_on_either_side_of_the_threshold(monkeypatch: pytest.Monkey
 
 
 def test_freshly_compiled_code_gives_the_same_bits(tmp_path: Path) -> None:
-    """A process that compiles anew, and one that loads what is on disk, agree to the bit."""
+    """A process that compiles and one that loads compiled code from disk give bit-identical results."""
     measures, weights, options = random_measures(9, 3)
     wanted = solve_pairs(measures, all_pairs(9), weights, options).values
     code = (

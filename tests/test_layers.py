@@ -1,4 +1,4 @@
-"""Data flows one way, and so do imports: each package sees only the packages to its left."""
+"""Data flows in one direction, and so do imports: each package imports only from packages to its left."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ORDER = (
     "bench",
     "cli",
 )
-# records and settings: what may be seen of the solving side by those who see matrices only
+# records and settings that packages which work on matrices may import from the packages that solve
 RECORDS = {"transport.problem", "gram.health"}
 SOLVING = {"transport", "represent", "gram"}  # what needs more goes through the facade
 
@@ -52,7 +52,7 @@ def is_module(name: str) -> bool:
 
 
 def imports_of(path: Path) -> set[str]:
-    """Modules of rwk that a file imports anywhere: at the top, inside functions, for types alone."""
+    """Modules of rwk that a file imports: at the top, inside functions, or for type checking only."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "rwk":
@@ -72,23 +72,23 @@ def top_of(module: str) -> str:
     return module.split(".")[0]
 
 
-def test_every_room_has_its_place() -> None:
+def test_every_package_is_in_the_order() -> None:
     assert {top_of(module_of(path)) for path in FILES} == set(ORDER)
 
 
-@pytest.mark.parametrize("room", ORDER)
-def test_imports_point_one_way(room: str) -> None:
-    allowed = set(ORDER[: ORDER.index(room) + 1])
+@pytest.mark.parametrize("package", ORDER)
+def test_imports_point_one_way(package: str) -> None:
+    allowed = set(ORDER[: ORDER.index(package) + 1])
     wrong = {
         module_of(path): sorted(seen)
         for path in FILES
-        if top_of(module_of(path)) == room and (seen := {m for m in imports_of(path) if top_of(m) not in allowed})
+        if top_of(module_of(path)) == package and (seen := {m for m in imports_of(path) if top_of(m) not in allowed})
     }
     assert not wrong
 
 
-def test_no_import_goes_round_in_a_circle() -> None:
-    """Inside a package too, lazily imported modules included."""
+def test_no_import_cycles() -> None:
+    """Also within a package, and including imports inside functions."""
     graph = {module_of(path): {m for m in imports_of(path) if m != module_of(path)} for path in FILES}
     packages = {module_of(path) for path in FILES if path.name == "__init__.py"}
     done: set[str] = set()
@@ -98,7 +98,7 @@ def test_no_import_goes_round_in_a_circle() -> None:
         if module in done:
             return
         for seen in graph.get(module, ()):
-            # a package's header gathers what is below it: importing a module beside one is no circle
+            # a package's __init__ imports its modules: importing a module of the same package is not a cycle
             if not (seen in packages and module.startswith(f"{seen}.")):
                 visit(seen, (*way, module))
         done.add(module)

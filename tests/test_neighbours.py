@@ -1,4 +1,4 @@
-"""Nearest graphs: bounds hold, and what they rule out does not belong in the answer."""
+"""Nearest graphs: the bounds hold, and graphs that they exclude are not among the nearest."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 
 def dressed(kind: str, count: int) -> GraphSet:
-    """Graphs with attributes and node weights, which the bounds must respect too."""
+    """Graphs with attributes and node weights, for which the bounds must hold too."""
     graphs = []
     for i, graph in enumerate(random_graphs(count)):
         rng = np.random.default_rng(i)

@@ -1,4 +1,4 @@
-"""One set of parameter names, each with a range; a wrong one is told what would be right."""
+"""One set of parameters, each with a range; the error for an invalid one says what is valid."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_repel_is_the_negative_weight() -> None:
 
 
 def test_variants() -> None:
-    """The names of the paper, and what each switches off."""
+    """The paper's names of the variants, and what each switches off."""
     assert set(VARIANTS) == {
         "RWK", "RWK-1", "RWK-0", "NoLaplacianReg", "NoEntropyReg", "NoRegs", "RWK-LW", "RWK-GW"
     }  # fmt: skip

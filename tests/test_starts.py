@@ -1,4 +1,4 @@
-"""More starts than one: the same solver from elsewhere, the best found, for a pair and for many."""
+"""Several starts: the same solver from other couplings, and the best result, for one pair and for many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store outlives its process: killed, damaged, full, shared, extended, refused."""
+"""Stores: processes that are killed, damaged files, full disks, several writers, extensions, mismatches."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def matrix() -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A whole store, to be copied before anything is done to it."""
+    """A complete store; tests work on copies of it."""
     place = tmp_path_factory.mktemp("finished") / "store"
     compute_gram(GRAPHS, store=place, memory=SMALL, **QUICK)
     return place
@@ -49,7 +49,7 @@ def store(finished: Path, tmp_path: Path) -> Path:
 
 
 def computed(graphs: GraphSet, place: Any, **options: Any) -> tuple[Gram, GramProgress]:
-    """The Gram, and the last progress report of computing it."""
+    """The Gram matrix, and the last progress report."""
     last: list[GramProgress] = []
     keywords = {"memory": SMALL, **QUICK, **options}
     gram = compute_gram(graphs, store=place, report=last.append, **keywords)
@@ -121,7 +121,7 @@ def test_damaged_measures_are_made_again(store: Path, matrix: np.ndarray) -> Non
 
 
 def test_a_tile_without_its_health_is_computed_again(store: Path, finished: Path) -> None:
-    """Health is written before a tile; where it is gone, how the solving went would be told wrong."""
+    """Health is written before its tile; without it, the counts of iterations and failures would be wrong."""
     true = compute_gram(GRAPHS, store=finished, memory=SMALL, **QUICK).health
     lost = sorted((store / "health-0").glob("*.*.*"))[1:4]
     for file in lost:
@@ -168,7 +168,7 @@ def test_any_fsspec_place(matrix: np.ndarray) -> None:
 
 
 def test_killed_at_random_moments(tmp_path: Path) -> None:
-    """Kill -9 at random moments of a process's life, start it again, twenty times: the same bits as unbroken."""
+    """Kill a process with -9 at random moments and restart it, twenty times: bit-identical to an undisturbed run."""
     count = 70
     processes = multiprocessing.get_context("forkserver")
     processes.set_forkserver_preload(["rwk.gram.compute", "rwk.transport.cpu.dispatch", "zarr", "gram_graphs"])
@@ -346,7 +346,7 @@ def test_a_folder_of_other_things(tmp_path: Path) -> None:
 
 @contextmanager
 def somebody_else() -> Iterator[None]:
-    """Rights are no matter to root, so root becomes somebody else for a while."""
+    """File permissions do not apply to root, so root becomes another user for a while."""
     if os.geteuid() != 0:
         yield
         return

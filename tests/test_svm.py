@@ -23,7 +23,7 @@ from rwk.learn.treatment import TREATMENTS, is_positive, spectrum, treat
 
 
 def problem(n=40, n_classes=2, seed=0, noise=0.4):
-    """An indefinite kernel with mean diagonal 1, codes, and a few rows of new points."""
+    """An indefinite kernel with mean diagonal 1, class codes, and a few rows of new points."""
     rng = np.random.default_rng(seed)
     codes = np.arange(n + 10) % n_classes
     points = rng.normal(size=(n + 10, 4))
@@ -45,7 +45,7 @@ def proxy_kernel(kernel, v, kappa):
 
 
 def svc_value(kernel, y, C):
-    """Dual optimum and v of an ordinary machine, from scikit-learn."""
+    """Dual optimum and v of a standard SVM, from scikit-learn."""
     fitted = SVC(C=C, kernel="precomputed", tol=1e-5).fit(kernel, y)
     v = np.zeros(len(y))
     v[fitted.support_] = fitted.dual_coef_[0]
@@ -205,7 +205,7 @@ def test_indefinite_kernels_against_a_conic_solver(kappa, C):
     n = 12
     kernel, codes, _ = problem(n=n, noise=1.0)
     y = 2.0 * codes - 1
-    # the largest dual value of a machine on K is the least t/2 of this linear matrix inequality (Lanckriet 2004)
+    # the largest dual value of an SVM on K is the least t/2 of this linear matrix inequality (Lanckriet 2004)
     K = cp.Variable((n, n), PSD=True)
     t, lam = cp.Variable((1, 1)), cp.Variable((1, 1))
     nu, delta = cp.Variable((n, 1), nonneg=True), cp.Variable((n, 1), nonneg=True)
@@ -345,7 +345,7 @@ def test_degenerate_kernels_give_finite_decisions(treatment, kernel):
     assert np.isfinite(fitted.decision_function(kernel)).all()
 
 
-# manners
+# scikit-learn's conventions
 
 
 @parametrize_with_checks(

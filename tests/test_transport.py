@@ -1,4 +1,4 @@
-"""Laws of the solver: it agrees with the oracle, its couplings are couplings, and its values mean what they say."""
+"""Laws of the solver: it agrees with the oracle, its couplings have the right marginals, its values obey METHOD."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def measured(graphs: list[Graph], keywords: dict[str, Any]) -> tuple[GraphMeasur
 
 
 def size_of(solution: Any) -> float:
-    """What an error of the value is relative to: terms may cancel, and costs are near 1."""
+    """The size that errors of a value are relative to: terms may cancel, and costs are near 1."""
     return max(sum(abs(term) for term in solution.terms.values()), 1e-3)
 
 
@@ -59,7 +59,7 @@ def test_agrees_with_the_oracle(graphs: list[Graph], keywords: dict[str, Any]) -
     assert_close(found.value, wanted.value, tolerance().value, scale=size_of(wanted), what="value")
     for name, term in wanted.terms.items():
         assert_close(found.terms[name], term, 1e-6, scale=size_of(wanted), what=name)
-    # nodes alike make a saddle, from which rounding errors grow: the value hardly feels it, the coupling does
+    # nodes that are alike make a saddle, where rounding errors grow: they change the coupling, but hardly the value
     assert_close(found.coupling, wanted.coupling, 1e-3, what="coupling")
 
 
@@ -122,7 +122,7 @@ def test_gradient_matches_finite_differences(graphs: list[Graph], keywords: dict
 @laws(30)
 @given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 999), st.sampled_from([3.0, 100.0, 290.0, 400.0, 3000.0]))
 def test_sinkhorn_step_on_both_paths(n: int, m: int, seed: int, spread: float) -> None:
-    """Plain and on logarithms, the step is what the oracle says: the same rounds, then rounded."""
+    """The step agrees with the oracle, in plain and in log domain: the same rounds, then rounding to the marginals."""
     rng = np.random.default_rng(seed)
     g, mu, nu = rng.random((n, m)), rng.dirichlet(np.ones(n)), rng.dirichlet(np.ones(m))
     lam = max(float(np.ptp(g)), 1e-3) / spread
@@ -253,7 +253,7 @@ def test_exact_transport_bounds_the_value(graphs: list[Graph], entropy: float) -
     st.sampled_from(["shortest-path", "heat-kernel"]),
 )
 def test_pot_cannot_improve_a_stationary_coupling(n: int, m: int, seed: int, beta: float, structure: str) -> None:
-    """POT's fused Gromov-Wasserstein, restarted from our coupling, finds less than 1e-6 better; values translate.
+    """POT's fused Gromov-Wasserstein, started from our coupling, improves it by less than 1e-6; values correspond.
 
     Graphs whose nodes differ: at a saddle (no edges, no features) POT steps along a direction without slope.
     """
@@ -339,7 +339,7 @@ def test_scaling(n: int, m: int, seed: int, c: float) -> None:
 @laws(20)
 @given(st.integers(3, 12), st.integers(0, 999))
 def test_planted_permutation(n: int, seed: int) -> None:
-    """Asymmetric graphs with distinct features, little entropy: the coupling finds which node went where."""
+    """Asymmetric graphs with distinct features and little entropy: the coupling finds the permutation."""
     G = asymmetric(n, seed)
     order = np.random.default_rng(seed).permutation(n)
     solution = align(G, G.permuted(order), entropy=0.02, max_iter=50, sinkhorn_iter=100, backend="cpu")
