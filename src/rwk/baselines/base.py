@@ -1,8 +1,8 @@
-"""What all baselines share: how they are fitted, what they state about themselves, which graphs they reject.
+"""What all baselines share: how they are fitted, what they say about themselves, when they refuse.
 
-A kernel turns graphs into a representation (`_represent`), and two representations into a matrix (`_compare`); new
-graphs are compared only with what `fit` kept. `settings` yields the Gram matrix of every setting of the grid of a
-method, for model selection by cross-validation, and shares work between settings if it can.
+A kernel turns graphs into a state (`_represent`), and two states into a matrix (`_compare`); a new graph is only ever
+compared with what `fit` kept. `settings` gives the Gram matrix of every setting of a method's grid, for model selection
+by cross-validation, and shares work between settings where it can.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ LARGE: Final = 2000  # graphs
 
 
 class NotApplicable(GraphError):
-    """Raised if a method can't use the given graphs; the message says what it needs."""
+    """A method that can't use these graphs, with a sentence that says what it needs."""
 
 
 class Baseline(BaseEstimator):  # type: ignore[misc]
-    """Facts about a method; `accepts` lists what it can use: "labels", "attributes", "structure" (neither of them)."""
+    """Facts about a method; `accepts` names what it can work on: "labels", "attributes", "structure" (neither)."""
 
     title: ClassVar[str]
     reference: ClassVar[str]
     kind: ClassVar[Kind]
     accepts: ClassVar[tuple[str, ...]]
     grid: ClassVar[Mapping[str, Sequence[Any]]]
-    extra: ClassVar[str] = ""  # a library that it needs
-    ranges: ClassVar[Mapping[str, Range]] = RANGES  # valid values of parameters
+    extra: ClassVar[str] = ""  # a library it can't do without
+    ranges: ClassVar[Mapping[str, Range]] = RANGES  # what parameters may be
 
     @classmethod
     def applies(cls, graphs: GraphSet) -> bool:
@@ -51,12 +51,10 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
         """Raise `NotApplicable` if the method can't use these graphs."""
         if not cls.applies(graphs):
             needed = " or ".join(cls.accepts)
-            raise NotApplicable(
-                f"{cls.title} does not apply to {graphs.name}: it needs node {needed}, and these graphs have none"
-            )
+            raise NotApplicable(f"{cls.title} does not apply to {graphs.name}: it needs node {needed}, and has none")
 
     def _checked(self, X: Any) -> GraphSet:
-        """Check the parameters, and return the graphs to fit."""
+        """The graphs to fit, once the parameters are known to be in their ranges."""
         check_parameters(self.get_params(deep=False), self.ranges)
         return self._graphs(X)
 
@@ -67,12 +65,12 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
 
 
 class GraphKernel(TransformerMixin, Baseline):  # type: ignore[misc]
-    """A graph kernel as a transformer: rows of the matrix are the given graphs, columns the fitted ones."""
+    """A kernel between graphs as a transformer: rows are the graphs given, columns the fitted ones."""
 
     kind: ClassVar[Kind] = "kernel"
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Represent the graphs, and keep what new graphs are compared with; y is ignored."""
+        """Represent the graphs and keep what new graphs are compared with; y is ignored."""
         graphs = self._checked(X)
         self._learn(graphs)
         self.fitted_ = self._represent(graphs)
@@ -80,7 +78,7 @@ class GraphKernel(TransformerMixin, Baseline):  # type: ignore[misc]
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> FloatArray:
-        """Fit, and return the symmetric Gram matrix of the fitted graphs."""
+        """Fit, and the symmetric Gram matrix of the fitted graphs."""
         self.fit(X)
         return self._compare(self.fitted_, None)
 
@@ -90,7 +88,7 @@ class GraphKernel(TransformerMixin, Baseline):  # type: ignore[misc]
         return self._compare(self._represent(self._graphs(X)), self.fitted_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns, one per fitted graph."""
+        """One column a fitted graph."""
         check_is_fitted(self, "fitted_")
         return np.array([f"graph{i}" for i in range(self.n_graphs_)], dtype=object)
 
@@ -101,23 +99,23 @@ class GraphKernel(TransformerMixin, Baseline):  # type: ignore[misc]
             yield setting_name(parameters), kept(clone(self).set_params(**parameters).fit_transform(graphs))
 
     def _learn(self, graphs: GraphSet) -> None:
-        """Learn from the fitted graphs what representing new graphs needs."""
+        """Learn from the fitted graphs what new ones are represented with."""
 
     def _represent(self, graphs: GraphSet) -> Any:
         raise NotImplementedError
 
     def _compare(self, rows: Any, columns: Any) -> FloatArray:
-        """The kernel matrix of two representations; without columns, the symmetric one of the rows."""
+        """The matrix of two states, or without columns the symmetric one of the rows."""
         raise NotImplementedError
 
 
 class HistogramKernel(GraphKernel):
-    """A sum of inner products of histograms, scaled to a unit diagonal if `normalize` is set."""
+    """A sum of inner products of histograms, normalised to a unit diagonal unless `normalize` is off."""
 
     normalize: bool
 
     def _represent(self, graphs: GraphSet) -> list[Histograms]:
-        """The terms of the sum."""
+        """One term of the sum after the other."""
         raise NotImplementedError
 
     def _compare(self, rows: list[Histograms], columns: list[Histograms] | None) -> FloatArray:
@@ -139,7 +137,7 @@ class RoundsKernel(HistogramKernel):
     rounds: int
 
     def settings(self, X: Any) -> Iterator[tuple[str, FloatArray]]:
-        """Like `GraphKernel.settings`; the terms of few rounds are the first terms of more rounds."""
+        """As `GraphKernel.settings`; fewer rounds are the first terms of more rounds."""
         graphs = self._graphs(X)
         others = {name: values for name, values in self.grid.items() if name != "rounds"}
         for parameters in ParameterGrid(others):
@@ -152,21 +150,21 @@ class RoundsKernel(HistogramKernel):
 
 
 class DiscrepancyKernel(GraphKernel):
-    """exp(−γ D) of a discrepancy D with zero diagonal; `gammas` are the values of γ that its paper tries."""
+    """exp(−γ D) of a discrepancy D, zero on the diagonal; `gammas` are the γ its paper tries."""
 
     kind: ClassVar[Kind] = "discrepancy"
     gammas: ClassVar[Sequence[float]]
     gamma: float
 
     def discrepancy(self, X: Any = None) -> FloatArray:
-        """Discrepancies of new graphs with the fitted graphs; without X, those between the fitted graphs."""
+        """Discrepancies of new graphs with the fitted ones, or, without X, of the fitted graphs."""
         check_is_fitted(self, "fitted_")
         if X is None:
             return self._discrepancies(self.fitted_, None)
         return self._discrepancies(self._represent(self._graphs(X)), self.fitted_)
 
     def settings(self, X: Any) -> Iterator[tuple[str, FloatArray]]:
-        """Like `GraphKernel.settings`, with discrepancies instead of kernels."""
+        """As `GraphKernel.settings`, with discrepancies in place of kernels."""
         graphs = self._graphs(X)
         for parameters in ParameterGrid(self.grid):
             yield setting_name(parameters), kept(clone(self).set_params(**parameters).fit(graphs).discrepancy())
@@ -175,29 +173,29 @@ class DiscrepancyKernel(GraphKernel):
         return np.asarray(np.exp(-self.gamma * self._discrepancies(rows, columns)))
 
     def _discrepancies(self, rows: Any, columns: Any) -> FloatArray:
-        """The discrepancies of two representations; without columns, the symmetric ones of the rows."""
+        """The discrepancies of two states, or without columns the symmetric ones of the rows."""
         raise NotImplementedError
 
 
 class GraphClassifier(ClassifierMixin, Baseline):  # type: ignore[misc]
-    """A graph classifier: fit(graphs, y), predict(graphs)."""
+    """A classifier of graphs: fit(graphs, y), predict(graphs)."""
 
     kind: ClassVar[Kind] = "classifier"
 
 
 def cosine(gram: FloatArray, rows: FloatArray, columns: FloatArray) -> FloatArray:
-    """K / sqrt(k(x, x) k(y, y)), from the diagonals of rows and columns; 0 if a graph has no features."""
+    """K / sqrt(k(x, x) k(y, y)); 0 where a graph has no feature at all."""
     root = np.sqrt(np.outer(rows, columns))
     return np.divide(gram, root, out=np.zeros_like(gram), where=root > 0)
 
 
 def kept(matrix: FloatArray) -> Any:
-    """The matrix of a setting as it is kept in memory with the others: in single precision if it is large."""
+    """A matrix of a setting as it is kept beside the others: in single precision if it is large."""
     return matrix.astype(np.float32) if len(matrix) > LARGE else matrix
 
 
 def setting_name(parameters: Mapping[str, Any]) -> str:
-    """The name of a setting.
+    """A setting in words.
 
     >>> setting_name({"rounds": 2, "power": 1.0})
     'rounds=2, power=1.0'
@@ -206,7 +204,7 @@ def setting_name(parameters: Mapping[str, Any]) -> str:
 
 
 def sum_of(matrices: Iterator[FloatArray] | Any) -> FloatArray:
-    """Sum of matrices from an iterator, so that only one is in memory at a time."""
+    """Sum of matrices that come one by one."""
     total: Any = 0.0
     for matrix in matrices:
         total = total + matrix

@@ -1,7 +1,7 @@
 """A Gram matrix as tiles: runs of graphs of like size (blocks), and pairs of blocks that cost about the same.
 
-The cost of a pair (`transport.work`) lies near f(n) f(m), f the `root_costs`, so blocks of equal total f make tiles of
-like cost: many small graphs, or few large ones.
+The cost of a pair, in multiply-adds of one iteration, is n m (n + m + 64). It lies near f(n) f(m) with
+f(n) = n sqrt(2n + 64), so blocks of equal total f make tiles of like cost: many small graphs, or few large ones.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from rwk.runtime.arrays import FloatArray, IntArray
-from rwk.transport.work import SizeSums, group_cost, root_costs
 
+FEATURE_WIDTH: Final = 64  # what features and Sinkhorn rounds cost beside the products
 TILES_WANTED: Final = 256  # so that little is lost with one, and many workers have work
 LEAST_COST: Final = 2e7  # a tenth of a second: less is not worth a file
 MOST_COST: Final = 5e10  # a minute or so
@@ -92,7 +92,8 @@ class Tiling:
         counts, first, second = self._moments()
         for column in reversed(range(self.n_blocks)):
             for row in reversed(range(column + 1)):
-                cost = group_cost(SizeSums(first[row], second[row]), SizeSums(first[column], second[column]))
+                cost = first[column] * second[row] + first[row] * second[column]
+                cost += FEATURE_WIDTH * first[row] * first[column]
                 half = 0.5 if row == column else 1.0
                 yield Tile(row, column, int(counts[row]), int(counts[column]), float(half * cost))
 
@@ -103,9 +104,25 @@ class Tiling:
         return np.diff(self.bounds), np.add.reduceat(ordered, starts), np.add.reduceat(ordered**2, starts)
 
 
+def pair_cost(n: FloatArray, m: FloatArray) -> FloatArray:
+    """Multiply-adds of one iteration on graphs of n and m nodes."""
+    return np.asarray(n * m * (n + m + FEATURE_WIDTH))
+
+
+def triangle_costs(sizes: IntArray) -> FloatArray:
+    """Cost of each row of the upper triangle, from the diagonal on.
+
+    >>> triangle_costs(np.array([1, 2])).tolist() == [66 + 134, 4 * 68]
+    True
+    """
+    n = sizes.astype(np.float64)
+    rest, squares = np.cumsum(n[::-1])[::-1], np.cumsum((n * n)[::-1])[::-1]
+    return np.asarray(n * ((n + FEATURE_WIDTH) * rest + squares))
+
+
 def tile_weight(sizes: IntArray) -> float:
     """Total f of a block such that about `TILES_WANTED` tiles arise, none far too small or large."""
-    total = 0.5 * float(root_costs(sizes).sum()) ** 2
+    total = 0.5 * float(_root_cost(sizes).sum()) ** 2
     return float(np.sqrt(np.clip(total / TILES_WANTED, LEAST_COST, MOST_COST)))
 
 
@@ -115,6 +132,11 @@ def measure_bytes(sizes: IntArray) -> FloatArray:
     return np.asarray(8.0 * (n * n + 160.0 * n + 64.0))
 
 
+def _root_cost(sizes: IntArray) -> FloatArray:
+    n = sizes.astype(np.float64)
+    return np.asarray(n * np.sqrt(2.0 * n + FEATURE_WIDTH))
+
+
 def block_ends(sizes: IntArray, limits: TileLimits) -> list[int]:
     """Where each block of graphs, ordered by size, ends: as many graphs as the limits allow, at least one.
 
@@ -122,7 +144,7 @@ def block_ends(sizes: IntArray, limits: TileLimits) -> list[int]:
     [2, 3]
     """
     ordered = np.sort(sizes)
-    weight = np.concatenate([[0.0], np.cumsum(root_costs(ordered))])
+    weight = np.concatenate([[0.0], np.cumsum(_root_cost(ordered))])
     size = np.concatenate([[0.0], np.cumsum(measure_bytes(ordered))])
     ends: list[int] = []
     start = 0

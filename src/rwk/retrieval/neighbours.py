@@ -135,7 +135,7 @@ class _Scan(NamedTuple):
             self._pairs(q, chosen),
             settings.cost_weights(),
             settings.scg_options(),
-            backend=settings.solver(),
+            backend="exact" if settings.direction == "exact" else settings.backend,
             n_jobs=settings.n_jobs,
             ranks=self.ranks,
         )

@@ -6,10 +6,13 @@ for 0: nodes with equal features are at distance 0 exactly. Entries of padded no
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from rwk.transport.gpu.device_measures import Stack, Store
-from rwk.transport.problem import PRIOR_FLOOR, ROUNDING, CostWeights
+from rwk.transport.problem import CostWeights
+
+PRIOR_FLOOR: Final = 1e-6
+ROUNDING: Final = 1e-13
 
 
 def linear_cost(
