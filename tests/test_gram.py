@@ -243,7 +243,7 @@ def test_gram_command(data: str, tmp_path: Path, matrix: np.ndarray) -> None:
     asked = ("gram", data, "--store", tmp_path / "store", "--memory", SMALL)
     assert "820 pairs" in command(*asked, "-o", tmp_path / "D.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "D.npy"), matrix)
-    with pytest.raises(GramError, match="already holds a Gram of 40 graphs; ask to resume"):
+    with pytest.raises(GramError, match="already holds a Gram matrix of 40 graphs; resume it"):
         command(*asked)
     assert "820 pairs" in command(*asked, "--resume")
 

@@ -121,9 +121,9 @@ def test_a_graph_is_nearest_to_itself_when_debiased() -> None:
 
 
 def test_bad_requests() -> None:
-    with pytest.raises(ValueError, match="k=61 neighbours were asked for; there are 60 graphs"):
+    with pytest.raises(ValueError, match="k=61 is outside its range: there are 60 graphs"):
         nearest(GRAPHS[[0]], GRAPHS, k=61)
     with pytest.raises(ValueError, match=r"max_share=2 is outside its range"):
         nearest(GRAPHS[[0]], GRAPHS, k=1, max_share=2)
-    with pytest.raises(ValueError, match="a fitted kernel has its parameters"):
+    with pytest.raises(ValueError, match="a fitted kernel has its own parameters"):
         nearest(GRAPHS[[0]], RWKernel().fit(GRAPHS), k=1, entropy=0.3)

@@ -1,16 +1,25 @@
-"""Which pairs make a matrix, where their values go, and who computes them.
+"""Gram matrices: which pairs are solved, who solves them, and where the values are kept.
 
-    matrix      matrices in memory; health: how their solving went; rows: kept until all are solved
-    compute     compute_gram: a matrix tile by tile, kept as it grows
-    estimate    what a run would take, from a measured sample
-    tiles       graphs ordered by size, cut into tiles of like cost
-    budget      how large tiles may be inside a stated amount of memory
-    opening     making a store, going on with one, adding graphs
-    store       finished tiles as zarr arrays; manifest, blocks, places: what else lies there, and where
-    executors   threads, processes; cluster: Dask
-    reading     the finished matrix: whole, slice, memory map
+A matrix that fits into memory is solved at once:
 
-`compute` calls `opening`, an executor and `reading`; the solver is called by `executors` and `matrix` alone.
+    matrix          discrepancies of all pairs of a set, or of one set against another
+    health          how the solving went: pairs, not converged, iterations, seconds
+    rows, matrices  solved rows and whole matrices on disk; settings: matrices of a baseline
+    matrix_file     a matrix as one .npz or .npy file
+
+A larger one is solved tile by tile, and each tile is kept when it is finished:
+
+    compute         compute_gram: opens the store, solves the missing tiles, returns a Gram
+    estimate        estimate_gram: time and memory, from a measured sample
+    tiles           graphs ordered by size and cut into blocks; a pair of blocks is a tile
+    budget          how large tiles may be within a stated amount of memory
+    opening         makes a store, resumes one, or adds graphs to it
+    store           finished tiles as zarr arrays; manifest: what the store is of; places: local folder or remote
+    executors       threads and processes that solve tiles; cluster: Dask; executor_names: which one is meant
+    reading         Gram: the matrix, read whole, in slices or as a memory map
+    errors          GramError and its relatives
+
+Only `matrix`, `executors` and `estimate` call the solver.
 """
 
 from rwk.gram.health import GramHealth

@@ -1,4 +1,4 @@
-"""How much memory tiles take, and how large they may be inside a stated budget."""
+"""How much memory tiles take, and how large they may be within a stated budget."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from rwk.runtime.words import counted, size
 
 _UNITS: Final = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _BINARY_UNITS: Final = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-BYTES_PER_PAIR: Final = 160  # lists of pairs, their order, values and health, the padded tile and its encoding
-COPIES_OF_MEASURES: Final = 3  # as stored, joined, in the precision of the solve
-MATRICES_OF_A_PAIR: Final = 16  # of n x m numbers, per thread
+BYTES_PER_PAIR: Final = 160  # pair numbers and order, values and health, the padded tile and its encoding
+COPIES_OF_MEASURES: Final = 3  # as stored, joined, and in the precision of the solve
+MATRICES_OF_A_PAIR: Final = 16  # of shape (n, m), per thread
 MOST_GRAPHS: Final = 2048  # in a block, whatever the budget
 
 
 class Workload(NamedTuple):
-    """What happens at once on the machine whose memory is stated: tiles, and threads on all of them."""
+    """Tiles and threads at work at the same time on one machine, whose memory is limited."""
 
     tiles: int
     threads: int
 
 
 def parse_memory(memory: str | int | float) -> int:
-    """Bytes of a budget such as "2GB", "500 MB" or "1GiB".
+    """Number of bytes in an amount of memory such as "2GB", "500 MB" or "1GiB".
 
     >>> parse_memory("2GB"), parse_memory("1GiB"), parse_memory(1000)
     (2000000000, 1073741824, 1000)
@@ -45,7 +45,7 @@ def parse_memory(memory: str | int | float) -> int:
 
 
 def limits_within(budget: int, sizes: IntArray, load: Workload) -> TileLimits:
-    """How large blocks may be so that what happens at once stays inside the budget."""
+    """How large blocks may be so that all tiles at work stay within the budget."""
     share = (budget - _solving(sizes, load)) / load.tiles
     least = BYTES_PER_PAIR + 2 * COPIES_OF_MEASURES * float(measure_bytes(sizes).max())
     if share < least:
@@ -63,7 +63,7 @@ def limits_within(budget: int, sizes: IntArray, load: Workload) -> TileLimits:
 
 
 def check_fits(tiling: Tiling, budget: int, load: Workload) -> None:
-    """Refuse a budget that the tiles of a store, planned with another one, don't fit into."""
+    """Raise a `GramError` if the tiles of a store, planned with another budget, don't fit into this one."""
     needed = load.tiles * largest_tile_bytes(tiling) + _solving(tiling.sizes, load)
     if needed > budget:
         raise GramError(
@@ -72,7 +72,7 @@ def check_fits(tiling: Tiling, budget: int, load: Workload) -> None:
 
 
 def tiles_at_once(tiling: Tiling, budget: int, threads: int) -> int:
-    """How many tiles may be in work inside the budget, one a thread at most.
+    """How many tiles may be solved at once within the budget, at most one per thread.
 
     >>> tiling = Tiling.of([np.array([5, 3, 4])], [[2, 3]])
     >>> tiles_at_once(tiling, 10**9, threads=8), tiles_at_once(tiling, 10**5, threads=8)
@@ -83,7 +83,7 @@ def tiles_at_once(tiling: Tiling, budget: int, threads: int) -> int:
 
 
 def largest_tile_bytes(tiling: Tiling) -> float:
-    """Bytes of the tile that takes most."""
+    """Bytes of the largest tile."""
     counts = np.diff(tiling.bounds).astype(np.float64)
     measures = np.add.reduceat(measure_bytes(tiling.sizes[tiling.order]), tiling.bounds[:-1])
     pairs = BYTES_PER_PAIR * counts[:, None] * counts[None, :]
@@ -91,5 +91,5 @@ def largest_tile_bytes(tiling: Tiling) -> float:
 
 
 def _solving(sizes: IntArray, load: Workload) -> float:
-    """What the solver itself holds, one pair of the largest graphs a thread."""
+    """Bytes that the solver itself takes: one pair of the largest graphs per thread."""
     return 8.0 * MATRICES_OF_A_PAIR * load.threads * float(sizes.max()) ** 2

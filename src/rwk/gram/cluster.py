@@ -1,7 +1,7 @@
-"""Tiles on a Dask cluster: local, over TCP, on SLURM, Kubernetes or anything else a Dask client speaks to.
+"""Tiles on a Dask cluster: local, over TCP, on SLURM, Kubernetes, or wherever a Dask client connects to.
 
-Blocks of measures are scattered once each, when a tile first needs them, and stay on the cluster to the end of the
-run. A worker lost on the way costs the tiles it was at; blocks that were lost with it are scattered again.
+Each block of measures is scattered when a tile first needs it, and stays on the cluster until the run ends. If a worker
+is lost, its tiles are solved again, and blocks that were lost with it are scattered again.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from rwk.gram.errors import GramError, need
 from rwk.gram.executors import LoadBlock, Solved, TileJob, solve_tile_alone, this_version
 from rwk.gram.tiles import Tile
 from rwk.runtime.backends import device_present
+from rwk.runtime.log import LOG
 from rwk.runtime.threads import Ticker
 
 ANSWER_WITHIN: Final = 5.0  # seconds for a scheduler to answer
-TRIES: Final = 5  # of one tile, if workers keep getting lost with it
-TILES_PER_THREAD: Final = 2  # one at work, one waiting
+TRIES: Final = 5  # how often workers may be lost with the same tile
+TILES_PER_THREAD: Final = 2  # one being solved, one waiting
 
 
 class Dask:
-    """Workers of a Dask cluster; `patience` is how many seconds to wait while there is no worker at all."""
+    """The workers of a Dask cluster; `patience` is how many seconds to wait while there is no worker."""
 
     def __init__(self, client: Any, *, patience: float = 600.0) -> None:
         self.client = client
@@ -32,7 +33,7 @@ class Dask:
 
     @classmethod
     def connect(cls, where: str, *, patience: float = 60.0) -> Self:
-        """A client for "tcp://host:port" of a scheduler, or for "local:4" worker processes started here."""
+        """Connect to a scheduler at "tcp://host:port", or start worker processes here with "local:4"."""
         distributed = need("distributed", "a Dask cluster")
         if where.startswith("local"):
             count = where.partition(":")[2] or "2"
@@ -44,10 +45,10 @@ class Dask:
             return cls(distributed.Client(cluster), patience=patience)
         try:
             return cls(distributed.Client(where, timeout=ANSWER_WITHIN), patience=patience)
-        except Exception as error:  # a stranger's answer may end in anything
+        except Exception as error:  # what answers there may be anything
             raise GramError(
                 f"no Dask scheduler answers at {where} within {ANSWER_WITHIN:g} seconds; "
-                "check the address and that it runs"
+                "check the address, and that the scheduler is running"
             ) from error
 
     def close(self) -> None:
@@ -63,7 +64,7 @@ class Dask:
 
     @property
     def load(self) -> Workload:
-        """Of one worker: that is the machine whose memory is stated."""
+        """The load of one worker, since the memory budget is per worker."""
         threads = max(self._wait_for_workers().values())
         return Workload(tiles=threads, threads=threads)
 
@@ -71,11 +72,11 @@ class Dask:
         self.check_workers()
         answers = set(self.client.run(device_present).values())
         if len(answers) > 1:
-            raise GramError("some workers have a GPU and some have none; ask for backend='cpu' or use one kind")
+            raise GramError("some workers have a GPU and some have none; use backend='cpu', or workers of one kind")
         return "gpu" if answers == {True} else "cpu"
 
     def check_workers(self) -> None:
-        """All workers must have this very version of the package."""
+        """Raise a `GramError` if a worker has another version of the package."""
         self._wait_for_workers()
         answers = self.client.run(this_version, on_error="return")
         for worker, answer in answers.items():
@@ -85,8 +86,8 @@ class Dask:
                 )
             if tuple(answer) != this_version():
                 raise GramError(
-                    f"the worker {worker} has rwk {answer[0]} (solver {answer[1]}) and this is rwk {this_version()[0]} "
-                    f"(solver {this_version()[1]}); install the same version on both"
+                    f"the worker {worker} has rwk {answer[0]} (solver {answer[1]}), but this is rwk "
+                    f"{this_version()[0]} (solver {this_version()[1]}); install the same version on both"
                 )
 
     def solve(self, job: TileJob, tiles: Iterable[Tile], load_block: LoadBlock, tick: Ticker) -> Iterator[Solved]:
@@ -94,12 +95,12 @@ class Dask:
         run = _Run(self.client, job, tiles, load_block)
         try:
             while run.fill(TILES_PER_THREAD * self.n_workers):
-                yield from run.landed()
+                yield from run.finished()
         finally:
             run.cancel()
 
     def _wait_for_workers(self) -> dict[str, int]:
-        """Threads of each worker; patience with a cluster that has none at the moment."""
+        """Threads of each worker; waits for a while if the cluster has no worker at the moment."""
         start = time.monotonic()
         while True:
             threads = self._threads()
@@ -108,7 +109,7 @@ class Dask:
             if time.monotonic() - start > self.patience:
                 raise GramError(
                     f"the Dask cluster has had no worker for {self.patience:g} seconds; finished tiles are kept: "
-                    "start workers and run again"
+                    "start workers and run the same command again"
                 )
             time.sleep(0.2)
 
@@ -118,51 +119,51 @@ class Dask:
                 return dict(self.client.nthreads())
         except (OSError, TimeoutError):
             pass
-        raise GramError("the Dask scheduler is gone; finished tiles are kept: start it and run again")
+        raise GramError("the Dask scheduler is gone; finished tiles are kept: start it and run the same command again")
 
 
 class _Run:
-    """Tiles to come, tiles on the cluster, and the blocks scattered for them."""
+    """One run: tiles to be sent, tiles on the cluster, and the blocks scattered for them."""
 
     def __init__(self, client: Any, job: TileJob, tiles: Iterable[Tile], load_block: LoadBlock) -> None:
         self.client, self.job, self.load_block = client, job, load_block
         self.coming = iter(tiles)
         self.lost: list[Tile] = []
-        self.flying: dict[Any, Tile] = {}
+        self.sent: dict[Any, Tile] = {}
         self.tries: dict[Tile, int] = {}
         self.held: dict[int, Any] = {}
 
     def fill(self, width: int) -> int:
-        """Send tiles until so many are on the cluster; returns how many are, or could not be sent right now."""
-        while len(self.flying) < width:
+        """Send tiles until `width` are on the cluster; returns their number, plus 1 if a tile could not be sent."""
+        while len(self.sent) < width:
             tile = self.lost.pop() if self.lost else next(self.coming, None)
             if tile is None:
                 break
             try:
                 rows = self._block(tile.row)
                 columns = None if tile.row == tile.column else self._block(tile.column)
-            except (OSError, TimeoutError):  # the worker that was to hold it went away
+            except (OSError, TimeoutError):  # the worker that should hold the block was lost
                 self.lost.append(tile)
-                return len(self.flying) + 1
+                return len(self.sent) + 1
             future = self.client.submit(solve_tile_alone, self.job, rows, columns, pure=False)
-            self.flying[future] = tile
-        return len(self.flying)
+            self.sent[future] = tile
+        return len(self.sent)
 
-    def landed(self) -> Iterator[Solved]:
-        """Tiles that are back; lost ones go again."""
+    def finished(self) -> Iterator[Solved]:
+        """Yield finished tiles; lost ones are queued again."""
         from distributed import wait
 
-        if not self.flying:
+        if not self.sent:
             return
         try:
-            with self.client.as_current():  # else `wait` asks whichever client was made last
-                wait(list(self.flying), timeout=1.0, return_when="FIRST_COMPLETED")
+            with self.client.as_current():  # otherwise `wait` uses the client that was made last
+                wait(list(self.sent), timeout=1.0, return_when="FIRST_COMPLETED")
         except TimeoutError:
             return
-        except CancelledError:  # some were lost, which their status says too
+        except CancelledError:  # some were lost; their status says which
             pass
-        for future in [future for future in self.flying if future.status != "pending"]:
-            tile = self.flying.pop(future)
+        for future in [future for future in self.sent if future.status != "pending"]:
+            tile = self.sent.pop(future)
             solved = self._result(future, tile)
             if solved is None:
                 self.lost.append(tile)
@@ -170,14 +171,14 @@ class _Run:
                 yield tile, solved
 
     def cancel(self) -> None:
-        """Drop what is under way."""
+        """Cancel the tiles on the cluster."""
         if self.client.status == "running":
-            self.client.cancel(list(self.flying))
-        self.flying.clear()
+            self.client.cancel(list(self.sent))
+        self.sent.clear()
         self.held.clear()
 
     def _result(self, future: Any, tile: Tile) -> Any:
-        """The solved tile, or None if it was lost with its worker."""
+        """The solved tile; None if it was lost with its worker."""
         from distributed.comm import CommClosedError
         from distributed.scheduler import KilledWorker
 
@@ -187,9 +188,10 @@ class _Run:
             self.tries[tile] = self.tries.get(tile, 0) + 1
             if self.tries[tile] >= TRIES:
                 raise GramError(
-                    f"workers were lost {TRIES} times with the same tile, most likely for want of memory; "
-                    "give workers more memory or make a store with a smaller budget"
+                    f"workers were lost {TRIES} times with the same tile, most likely out of memory; "
+                    "give workers more memory, or make a store with a smaller budget"
                 ) from error
+            LOG.warning("a worker was lost; solving tile %d.%d again", tile.row, tile.column)
             for block in {tile.row, tile.column}:
                 self._forget_if_lost(block)
             return None
@@ -197,7 +199,7 @@ class _Run:
     def _block(self, number: int) -> Any:
         self._forget_if_lost(number)
         if number not in self.held:
-            # in a list of one, as a tuple of arrays would be scattered array by array
+            # in a list of one, because a tuple of arrays would be scattered array by array
             [self.held[number]] = self.client.scatter([self.load_block(number)], hash=False)
         return self.held[number]
 

@@ -1,4 +1,4 @@
-"""From graphs to a finished Gram matrix, tile by tile: what is missing is computed, what is done is kept."""
+"""From graphs to a finished Gram matrix, tile by tile: finished tiles are kept, and only missing ones are computed."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from rwk.runtime.words import counted
 
 @dataclass(slots=True)
 class GramProgress:
-    """How far a run is; handed to the progress function after every chunk of pairs and every tile."""
+    """How far a run is; passed to `report` after every chunk of pairs and every tile."""
 
     n_tiles: int
     n_pairs: int
     cost: float  # of all tiles
-    tiles_found: int  # in the store, whole, when the run began
-    tiles_damaged: int = 0  # found there and to be computed again
+    tiles_found: int  # intact in the store when the run began, or computed by another process since
+    tiles_damaged: int = 0  # in the store when the run began, to be computed again
     tiles_done: int = 0
     pairs_done: int = 0
-    pairs_under_way: int = 0  # solved in tiles that are not finished
+    pairs_under_way: int = 0  # solved, in tiles that are not finished
     cost_found: float = 0.0
     cost_done: float = 0.0
     seconds: float = 0.0
@@ -51,7 +51,7 @@ class GramProgress:
 
     @property
     def eta_seconds(self) -> float | None:
-        """Time to go, by the cost model and the rate so far; None before the first tile."""
+        """Time left, by the cost model and the rate so far; None before the first tile is finished."""
         left = self.cost - self.cost_found - self.cost_done
         return self.seconds * left / self.cost_done if self.cost_done else None
 
@@ -70,16 +70,44 @@ def compute_gram(
     report: Report | None = None,
     **parameters: Any,
 ) -> Gram:
-    """Discrepancies of all pairs of graphs, kept in a store as they come.
+    """Compute the discrepancies of all pairs of graphs, and keep them in a store as they come.
 
-    Run it again after whatever stopped it, and only what is missing is computed, to the same bits. `store` is a folder
-    or any fsspec address (None: kept in memory); `memory` bounds what is held at once beside the graphs given (the few
-    hundred graphs that set the scale must be represented whatever it says);
-    `executor` is None (threads), "processes", a Dask client or an `Executor`; `existing` says what to do with a store
-    that is there: "resume", "refuse", or "extend" it by the graphs after those it holds, whose scale they then share.
-    `part="2/8"` computes the second eighth of the tiles only, for job arrays over one store. `parameters` are those of
-    `rwk.Parameters`.
+    If a run is stopped, call it again with the same arguments: only missing tiles are computed, and the matrix is
+    bit-identical to that of an unbroken run.
 
+    Parameters
+    ----------
+    graphs : anything `as_graphs` accepts
+        The graphs; rows and columns of the matrix are in their order.
+    store : path or address, optional
+        A folder, or any address that fsspec opens (`s3://...`). By default tiles are kept in memory.
+    memory : str or int, default "2GB"
+        Memory for what is held at once beside the given graphs. The few hundred graphs that set the scale are
+        represented whatever the budget.
+    executor : optional
+        None or "threads", "processes", a Dask client, or an `Executor`.
+    existing : {"resume", "refuse", "extend"}, default "resume"
+        What to do if the store exists: compute its missing tiles, raise an error, or add the graphs that come after
+        those it holds. Added graphs use the scale of the first ones (R7).
+    part : str, optional
+        "2/8" computes the second eighth of the tiles, for job arrays that share a store.
+    report : callable, optional
+        Called with a `GramProgress` after every chunk of pairs and every tile.
+    **parameters
+        Fields of `rwk.Parameters`.
+
+    Returns
+    -------
+    Gram
+        The matrix, read on demand; with `part`, tiles that other jobs compute may be missing.
+
+    Raises
+    ------
+    GramError
+        If the store, the budget or the executor can't be used.
+
+    Examples
+    --------
     >>> import networkx as nx
     >>> gram = compute_gram([nx.path_graph(3), nx.star_graph(3), nx.cycle_graph(5)], debias=True)
     >>> gram.shape, gram[0, 0], gram[:2, 1:].shape
@@ -109,7 +137,7 @@ def compute_gram(
 
 
 def parse_part(part: str | None) -> tuple[int, int]:
-    """Which part of how many, counted from 0, from text that counts from 1.
+    """The number of a part, counted from 0, and the number of parts, from text such as "2/8".
 
     >>> parse_part("2/8"), parse_part(None)
     ((1, 8), (0, 1))
@@ -142,12 +170,12 @@ def _solve_missing(
     def say(pairs: int) -> None:
         progress.pairs_under_way += pairs
         progress.seconds = time.perf_counter() - start
-        if pairs >= 0:  # else a tile has landed, which is about to be counted as a whole
+        if pairs >= 0:  # otherwise a tile is finished, and is about to be counted as a whole
             report(progress)
 
     def still_missing() -> Iterator[Tile]:
-        for tile in _turned(missing):
-            if (tile.row, tile.column) not in damaged and kept.has(tile):  # by another process, meanwhile
+        for tile in _rotated(missing):
+            if (tile.row, tile.column) not in damaged and kept.has(tile):  # computed by another process in the meantime
                 progress.tiles_found += 1
                 progress.cost_found += tile.cost
             else:
@@ -164,12 +192,12 @@ def _solve_missing(
     except NoRoomError as error:
         n_kept = progress.tiles_found + progress.tiles_done
         raise NoRoomError(
-            f"no room is left at {kept.name}; {n_kept} of {len(tiles)} tiles are kept there: "
-            "make room and run the same command again"
+            f"the disk is full at {kept.name}; {n_kept} of {len(tiles)} tiles are kept there: "
+            "free some space and run the same command again"
         ) from error
 
 
-def _turned(tiles: list[Tile]) -> list[Tile]:
-    """The same tiles from another beginning in every process, so that two on one store start apart."""
+def _rotated(tiles: list[Tile]) -> list[Tile]:
+    """The tiles in the same cyclic order, but starting elsewhere in every process: two on one store start apart."""
     first = (os.getpid() * 7919) % max(len(tiles), 1)
     return tiles[first:] + tiles[:first]

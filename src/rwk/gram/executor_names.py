@@ -1,4 +1,4 @@
-"""The executor that a user means."""
+"""Executors by name: "threads", "processes", or a Dask client."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rwk.gram.executors import Executor, Processes, Threads
 
 
 def as_executor(executor: Any, n_jobs: int | None) -> Executor:
-    """The executor a user means: None or "threads", "processes", a Dask client, or an executor.
+    """The executor that a user means by None or "threads", "processes", a Dask client, or an executor itself.
 
     >>> as_executor("processes", 2).load.tiles
     3

@@ -1,7 +1,7 @@
 """Who solves the tiles: threads of this process, processes of this machine, or (in `cluster`) a Dask cluster.
 
-An executor takes tiles and a way to load blocks of measures, and yields solved tiles in any order. It keeps nothing:
-whoever consumes it writes them down. A lost worker costs the tile it was at.
+An executor takes tiles and a function that loads blocks of measures, and yields solved tiles in any order. It stores
+nothing: the caller writes tiles down. If a worker is lost, the tile it was solving is solved again.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from rwk.gram.store import TileValues
 from rwk.gram.tiles import Tile, Tiling
 from rwk.parameters import Parameters
 from rwk.runtime.backends import device_present
+from rwk.runtime.log import LOG
 from rwk.runtime.threads import Ticker, one_blas_thread, thread_count
 from rwk.transport.measures import GraphMeasures, in_precision, joined
 from rwk.transport.pairs import content_ranks, solve_pairs
@@ -30,18 +31,18 @@ from rwk.transport.problem import SOLVER_VERSION, CostWeights, ScgOptions
 
 Solved = tuple[Tile, TileValues]
 LoadBlock = Callable[[int], GraphMeasures]
-TICK_EVERY: Final = 0.2  # seconds, at most, between two looks at what threads have solved
-LOSSES_IN_A_ROW: Final = 3  # worker pools that may break without finishing a tile between
+TICK_EVERY: Final = 0.2  # seconds, at most, between two reports of what threads have solved
+LOSSES_IN_A_ROW: Final = 3  # how often worker processes may die before any of them finishes a tile
 
 
 class TileJob(NamedTuple):
-    """What is the same for every tile; it travels to the workers."""
+    """What all tiles have in common; it is sent to the workers."""
 
     weights: CostWeights
     options: ScgOptions
     precision: str
     backend: str
-    version: tuple[str, int]  # of rwk and of its solver, where the run was started
+    version: tuple[str, int]  # of rwk and of its solver, on the machine that started the run
 
     @classmethod
     def of(cls, settings: Parameters, backend: str) -> TileJob:
@@ -53,21 +54,21 @@ class Executor(Protocol):
 
     @property
     def n_workers(self) -> int:
-        """Threads that solve pairs at once, everywhere."""
+        """Number of threads that solve pairs at the same time, on all machines together."""
 
     @property
     def load(self) -> Workload:
-        """What happens at once on one machine."""
+        """Tiles and threads at work at the same time on one machine."""
 
     def find_backend(self) -> str:
-        """Which backend the workers have, "gpu" or "cpu"."""
+        """The backend that the workers have, "gpu" or "cpu"."""
 
     def solve(self, job: TileJob, tiles: Iterable[Tile], load_block: LoadBlock, tick: Ticker) -> Iterator[Solved]:
-        """Solved tiles as they come; `tick` hears of pairs solved before their tile is."""
+        """Yield solved tiles; `tick` is called with the number of pairs solved in unfinished tiles."""
 
 
 def this_version() -> tuple[str, int]:
-    """Version of the package and of its solver."""
+    """The versions of the package and of its solver."""
     return rwk.__version__, SOLVER_VERSION
 
 
@@ -82,8 +83,8 @@ def solve_tile(
     """Solve all pairs of two blocks, or of one with itself."""
     if this_version() != job.version:
         raise GramError(
-            f"a worker has rwk {this_version()[0]} (solver {this_version()[1]}) and the run was started by "
-            f"{job.version[0]} (solver {job.version[1]}); install the same version on both"
+            f"a worker has rwk {this_version()[0]} (solver {this_version()[1]}), but the run was started by "
+            f"rwk {job.version[0]} (solver {job.version[1]}); install the same version on both"
         )
     start = time.perf_counter()
     if columns is None:
@@ -113,7 +114,7 @@ def solve_tile(
 
 
 def solve_tile_alone(job: TileJob, rows: GraphMeasures, columns: GraphMeasures | None) -> TileValues:
-    """`solve_tile` in a worker process, which leaves the cores to the other workers for good."""
+    """`solve_tile` in a worker process, whose BLAS keeps to one thread from then on."""
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(1, "blas")
@@ -121,7 +122,7 @@ def solve_tile_alone(job: TileJob, rows: GraphMeasures, columns: GraphMeasures |
 
 
 class Threads:
-    """Threads of this process: a tile each while memory lasts, else several on a tile. A GPU has one tile at a time."""
+    """Threads of this process: one tile each if memory allows, otherwise several per tile; one tile on a GPU."""
 
     def __init__(self, n_jobs: int | None = None, *, at_once: int = 1) -> None:
         self.n_jobs = n_jobs
@@ -133,11 +134,11 @@ class Threads:
 
     @property
     def load(self) -> Workload:
-        """One tile at the least; how many more there is room for is known when there are tiles."""
+        """At least one tile; `fitted` finds out how many more the budget allows."""
         return Workload(tiles=1, threads=thread_count(self.n_jobs))
 
     def fitted(self, tiling: Tiling, budget: int) -> Threads:
-        """The same threads, on as many of these tiles at once as the budget has room for."""
+        """The same threads, on as many of these tiles at once as the budget allows."""
         return Threads(self.n_jobs, at_once=tiles_at_once(tiling, budget, self.n_workers))
 
     def find_backend(self) -> str:
@@ -145,18 +146,18 @@ class Threads:
 
     def solve(self, job: TileJob, tiles: Iterable[Tile], load_block: LoadBlock, tick: Ticker) -> Iterator[Solved]:
         at_once = 1 if job.backend == "gpu" else min(self.at_once, self.n_workers)
-        coming, running, heard = iter(tiles), dict[Future[TileValues], _Running](), SimpleQueue[Callable[[], None]]()
+        coming, running, reports = iter(tiles), dict[Future[TileValues], _Running](), SimpleQueue[Callable[[], None]]()
         stopped = Event()
 
         def start(tile: Tile) -> None:
             blocks = {b: load_block(b) for b in sorted({tile.row, tile.column})}
-            mine = _Running(tile, heard, tick, stopped)
+            mine = _Running(tile, reports, tick, stopped)
             columns = None if tile.row == tile.column else blocks[tile.column]
             n_jobs = max(1, self.n_workers // at_once)
             future = pool.submit(solve_tile, job, blocks[tile.row], columns, n_jobs=n_jobs, tick=mine.solved)
             running[future] = mine
 
-        # pinned around all tiles: their own pinning would be undone by whichever ends first
+        # BLAS is limited around all tiles: a limit set inside a tile would be lifted by the first tile to end
         with one_blas_thread(), ThreadPoolExecutor(at_once) as pool:
             try:
                 while True:
@@ -164,44 +165,44 @@ class Threads:
                         start(tile)
                     if not running:
                         return
-                    landed = wait(running, timeout=TICK_EVERY, return_when=FIRST_COMPLETED).done
-                    while not heard.empty():
-                        heard.get()()
-                    done = [(running.pop(future), future) for future in landed]
-                    for tile in islice(coming, at_once - len(running)):  # before the writing, which takes its time
+                    ended = wait(running, timeout=TICK_EVERY, return_when=FIRST_COMPLETED).done
+                    while not reports.empty():
+                        reports.get()()
+                    done = [(running.pop(future), future) for future in ended]
+                    for tile in islice(coming, at_once - len(running)):  # before the caller writes, which takes time
                         start(tile)
                     for mine, future in done:
-                        yield mine.tile, mine.landed(future.result())
-            finally:  # after an interrupt a running tile ends with the chunk it is at, and is dropped
+                        yield mine.tile, mine.finished(future.result())
+            finally:  # after an interrupt, running tiles are dropped at the end of their current chunk
                 stopped.set()
                 pool.shutdown(wait=True, cancel_futures=True)
 
 
 class _Running:
-    """A tile in work. What it has solved is told in the thread that consumes, and taken back when the tile lands."""
+    """A tile being solved: its pairs are reported in the caller's thread, and subtracted when the tile is finished."""
 
-    def __init__(self, tile: Tile, heard: SimpleQueue[Callable[[], None]], tick: Ticker, stopped: Event) -> None:
+    def __init__(self, tile: Tile, reports: SimpleQueue[Callable[[], None]], tick: Ticker, stopped: Event) -> None:
         self.tile = tile
-        self._heard, self._tick, self._stopped = heard, tick, stopped
-        self._told = 0
+        self._reports, self._tick, self._stopped = reports, tick, stopped
+        self._pairs = 0
 
     def solved(self, pairs: int) -> None:
-        """Called by the thread that solves, after every chunk of pairs."""
+        """Called by the solving thread after every chunk of pairs."""
         if self._stopped.is_set():
             raise _DroppedError
-        self._heard.put(lambda: self._tell(pairs))
+        self._reports.put(lambda: self._report(pairs))
 
-    def landed(self, solved: TileValues) -> TileValues:
-        self._tell(-self._told)
+    def finished(self, solved: TileValues) -> TileValues:
+        self._report(-self._pairs)
         return solved
 
-    def _tell(self, pairs: int) -> None:
-        self._told += pairs
+    def _report(self, pairs: int) -> None:
+        self._pairs += pairs
         self._tick(pairs)
 
 
 class _DroppedError(Exception):
-    """Ends a tile nobody waits for any more."""
+    """Ends the solving of a tile whose result is no longer wanted."""
 
 
 class Processes:
@@ -225,7 +226,7 @@ class Processes:
         from joblib.externals.loky.process_executor import TerminatedWorkerError
 
         coming = iter(tiles)
-        sent: dict[tuple[int, int], Tile] = {}  # not back yet
+        sent: dict[tuple[int, int], Tile] = {}  # to workers, without a result so far
         losses, over = 0, False
         while not over:
             try:
@@ -237,14 +238,15 @@ class Processes:
                 losses += 1
                 if losses >= LOSSES_IN_A_ROW:
                     raise GramError(
-                        f"worker processes died {losses} times in a row without finishing a tile, most likely for want "
-                        "of memory; use fewer processes (n_jobs) or a smaller memory budget"
+                        f"worker processes died {losses} times in a row without finishing a tile, most likely out of "
+                        "memory; use fewer processes (n_jobs) or a smaller memory budget"
                     ) from error
+                LOG.warning("a worker process died; solving its tiles again")
 
     def _pool(
         self, job: TileJob, sent: dict[tuple[int, int], Tile], coming: Iterator[Tile], load_block: LoadBlock
     ) -> Iterator[tuple[tuple[int, int], TileValues]]:
-        """Solve what was sent and lost, then what is coming."""
+        """Solve the tiles that were sent and lost, then the coming ones."""
         from joblib import Parallel, delayed
 
         def work() -> Iterator[Any]:
@@ -254,7 +256,7 @@ class Processes:
                 columns = None if tile.row == tile.column else load_block(tile.column)
                 yield delayed(_keyed)(key, job, load_block(tile.row), columns)
 
-        # no memory maps: read-only arrays would be compiled for a second time
+        # no memory maps: the solver would have to be compiled again for read-only arrays
         pool = Parallel(
             self.n_jobs,
             "loky",
@@ -273,6 +275,6 @@ def _keyed(
 
 
 def _writable(measures: GraphMeasures) -> GraphMeasures:
-    """Arrays that came over a wire may be read-only, for which nothing is compiled."""
+    """The same measures in writable arrays, as the solver expects; from another process they may be read-only."""
     fields = {name: np.require(value, requirements="W") for name, value in measures._asdict().items()}
     return measures._replace(**{name: value for name, value in fields.items() if value.ndim})

@@ -1,4 +1,4 @@
-"""How the solving of many pairs went."""
+"""A record of how the solving of many pairs went."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class GramHealth(NamedTuple):
-    """How the solving of many pairs went."""
+    """How many pairs were solved, how many did not converge, in how many iterations and seconds."""
 
     n_pairs: int
     n_not_converged: int
@@ -20,7 +20,7 @@ class GramHealth(NamedTuple):
 
     @classmethod
     def of(cls, parts: Sequence[GramHealth]) -> GramHealth:
-        """The health of parts together."""
+        """The health of several parts taken together."""
         n_pairs = sum(part.n_pairs for part in parts)
         iterations = sum(part.mean_iterations * part.n_pairs for part in parts)
         return cls(

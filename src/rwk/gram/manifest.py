@@ -1,6 +1,6 @@
-"""What a store says of itself: which graphs, which parameters, which solver, and how they are cut into blocks.
+"""The manifests of a store: which graphs, parameters and solver it is of, and how graphs are cut into blocks.
 
-A store has one manifest for the graphs it began with and one for every time graphs were added; none is ever changed.
+A store has one manifest for its first graphs, and another for each time graphs were added. Manifests never change.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FREE: Final = ("n_jobs", "backend", "eta", "debias", "variant")
 
 @dataclass(frozen=True)
 class Manifest:
-    """One segment of a store; `ends` says where its blocks end, `measures` in which folder their measures are."""
+    """One segment of a store; `ends` is where its blocks end, `measures` the folder of their measures."""
 
     solver_version: int
     backend: str
@@ -44,20 +44,20 @@ class Manifest:
 
     @classmethod
     def from_bytes(cls, content: bytes, place: str) -> Manifest:
-        """Read a manifest, or say why it is of no use."""
+        """Read a manifest; raises a `GramError` if it is damaged or of a newer format."""
         try:
             fields = json.loads(content)
             written = fields.pop("checksum")
             version = int(fields["format"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise GramError(f"{place}: its manifest is damaged; restore it from a copy or use another store") from error
+            raise GramError(f"{place}: the manifest is damaged; restore it from a copy or use another store") from error
         if version > FORMAT:
             raise GramError(
                 f"{place} was written by a newer rwk ({fields.get('rwk')}, store format {version}; this one reads "
                 f"{FORMAT}); update rwk or use another store"
             )
         if written != _checksum(fields):
-            raise GramError(f"{place}: its manifest is damaged; restore it from a copy or use another store")
+            raise GramError(f"{place}: the manifest is damaged; restore it from a copy or use another store")
         return cls(**fields)
 
 
@@ -68,7 +68,7 @@ def stored_parameters(parameters: Parameters) -> dict[str, Any]:
 
 
 def check_same(manifest: Manifest, parameters: Parameters, backend: str, place: str) -> None:
-    """Raise a `GramError` that names what differs between a store and what is wanted of it."""
+    """Raise a `GramError` that names what differs between the settings of a store and those given."""
     differences: list[tuple[str, Any, Any]] = []
     if manifest.solver_version != SOLVER_VERSION:
         differences.append(("solver version", manifest.solver_version, SOLVER_VERSION))
@@ -80,12 +80,12 @@ def check_same(manifest: Manifest, parameters: Parameters, backend: str, place: 
         if old != new:
             differences.append((name, old, new))
     if differences:
-        told = ", ".join(f"{name} {old!r} (now {new!r})" for name, old, new in differences)
-        raise GramError(f"{place} was made with {told}; use the same settings or another store")
+        named = ", ".join(f"{name} {old!r} (now {new!r})" for name, old, new in differences)
+        raise GramError(f"{place} was made with {named}; use the same settings or another store")
 
 
 def check_same_graphs(stored: Sequence[str], given: Sequence[str], place: str, *, extend: bool) -> None:
-    """Raise a `GramError` unless the graphs given are those stored, with more after them where `extend` allows."""
+    """Raise a `GramError` unless the given graphs are the stored ones; with `extend`, more may follow them."""
     common = min(len(stored), len(given))
     differing = [i for i in range(common) if stored[i] != given[i]]
     other = "use the same graphs or another store"
@@ -95,11 +95,11 @@ def check_same_graphs(stored: Sequence[str], given: Sequence[str], place: str, *
         what = "graph" if len(differing) == 1 else f"{len(differing)} graphs, the first"
         raise GramError(f"{place} holds other graphs: {what} number {differing[0]} differs; {other}")
     if len(given) < len(stored):
-        raise GramError(f"{place} holds {len(stored)} graphs and the {len(given)} given are its first; {other}")
+        raise GramError(f"{place} holds {len(stored)} graphs, of which only the first {len(given)} were given; {other}")
     if len(given) > len(stored) and not extend:
         raise GramError(
-            f"{place} holds the first {len(stored)} of these {len(given)} graphs; ask to extend it "
-            f"(existing='extend', --extend) or use another store"
+            f"{place} holds the first {len(stored)} of these {len(given)} graphs; extend it "
+            f"(--extend, existing='extend') or use another store"
         )
 
 

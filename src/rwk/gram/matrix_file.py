@@ -1,4 +1,4 @@
-"""A matrix as one file: .npz with parameters and targets, or the bare discrepancies as .npy."""
+"""A matrix as one file: .npz with parameters and targets, or the discrepancies alone as .npy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rwk.runtime.files import OutputError, check_writable, plain_value, write_wh
 
 
 def check_matrix_file(path: str | os.PathLike[str]) -> Path:
-    """The path, if it names a kind of file that a matrix is written to and can be written.
+    """The path, checked: a matrix is written as .npz or .npy, to a folder that can be written.
 
     >>> check_matrix_file("K.txt")
     Traceback (most recent call last):
@@ -30,9 +30,9 @@ def check_matrix_file(path: str | os.PathLike[str]) -> Path:
 def save_gram(
     path: str | os.PathLike[str], discrepancy: Any, parameters: Parameters, *, targets: Any = None, name: str = ""
 ) -> Path:
-    """Write a Gram matrix as npz: kernel, discrepancy, targets, and parameters and version as text.
+    """Write a Gram matrix to an .npz file: kernel, discrepancy, targets, and parameters and version as text.
 
-    To a name that ends in .npy the discrepancies alone are written, as they are.
+    If the name ends in .npy, the discrepancies alone are written.
 
     >>> import tempfile
     >>> place = save_gram(tempfile.mkdtemp() + "/K.npz", np.zeros((2, 2)), Parameters())

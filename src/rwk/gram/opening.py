@@ -1,4 +1,4 @@
-"""Making a store, going on with one, adding graphs to one."""
+"""Opening a store: making a new one, resuming one, adding graphs to one."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from rwk.transport.problem import SOLVER_VERSION
 
 Existing = Literal["resume", "refuse", "extend"]
 EXISTING: Final = ("resume", "refuse", "extend")
-MEASURES_OF_ALL: Final = 4  # copies of all measures while they are made
-PROBES: Final = 4  # stored graphs represented again before others are added
+MEASURES_OF_ALL: Final = 4  # copies of all measures in memory while they are made
+PROBES: Final = 4  # stored graphs that are represented again, as a check, before others are added
 
 
 class Request(NamedTuple):
-    """What is asked for, whoever computes it."""
+    """What `compute_gram` was asked for."""
 
     graphs: GraphSet
     settings: Parameters
@@ -39,7 +39,7 @@ class Request(NamedTuple):
 
 
 def in_memory(request: Request, backend: str) -> MemoryTiles:
-    """Tiles without a store."""
+    """Tiles that are kept in memory only."""
     sizes = request.graphs.sizes
     tiling = Tiling.of([sizes], [block_ends(sizes, limits_within(request.budget, sizes, request.load))])
     measures, _ = represent(request.graphs, request.settings)
@@ -48,7 +48,7 @@ def in_memory(request: Request, backend: str) -> MemoryTiles:
 
 
 def open_store(place: Place, request: Request, existing: Existing, find_backend: Callable[[], str]) -> GramStore:
-    """The store of these graphs and settings at a place, made or extended as needed; a `GramError` if it is not."""
+    """The store of these graphs and settings, made or extended if needed; raises a `GramError` if it holds others."""
     segments = read_segments(place)
     digests = graph_digests(request.graphs)
     if not segments:
@@ -56,8 +56,8 @@ def open_store(place: Place, request: Request, existing: Existing, find_backend:
         segments = _add_segment(place, request, digests, [], find_backend)
     elif existing == "refuse":
         raise GramError(
-            f"{place.name} already holds a Gram of {sum(len(s.graphs) for s in segments)} graphs; "
-            "ask to resume it (--resume) or choose another name"
+            f"{place.name} already holds a Gram matrix of {sum(len(s.graphs) for s in segments)} graphs; "
+            "resume it (--resume, existing='resume') or use another store"
         )
     check_same(segments[0], request.settings, request.backend, place.name)
     stored = [digest for segment in segments for digest in segment.graphs]
@@ -73,7 +73,7 @@ def open_store(place: Place, request: Request, existing: Existing, find_backend:
 
 
 def read_segments(place: Place) -> list[Manifest]:
-    """All manifests of a store, none where there is no store."""
+    """All manifests of a store; an empty list if there is no store."""
     names = sorted(key for key in place.names() if key.startswith("manifest-") and key.endswith(".json"))
     return [Manifest.from_bytes(place.read(name), place.name) for name in names]
 
@@ -82,14 +82,14 @@ def _check_empty(place: Place) -> None:
     strangers = [key for key in place.names() if not key.startswith("measures-") and not key.endswith(".partial")]
     if strangers:
         raise GramError(
-            f"{place.name} is no store but holds other things ({min(strangers)} ...); choose an empty or new folder"
+            f"{place.name} is not a store, but holds other files ({min(strangers)} ...); choose an empty or new folder"
         )
 
 
 def _add_segment(
     place: Place, request: Request, digests: list[str], segments: list[Manifest], find_backend: Callable[[], str]
 ) -> list[Manifest]:
-    """Represent the new graphs, keep their measures, and only then the manifest that speaks of them."""
+    """Represent the new graphs and store their measures, and only then the manifest that lists them."""
     first = sum(len(segment.graphs) for segment in segments)
     first_block = sum(len(segment.ends) for segment in segments)
     new = request.graphs[first:]
@@ -117,7 +117,7 @@ def _add_segment(
         rwk=rwk.__version__,
     )
     if not place.create(f"manifest-{len(segments):04d}.json", manifest.to_bytes()):
-        place.remove(folder)  # another process was first; its measures count, and it is checked like any store
+        place.remove(folder)  # another process was first; its store is used, and checked like any other
     return read_segments(place)
 
 
@@ -130,20 +130,20 @@ def _block(
 
 
 def _represented(graphs: GraphSet, request: Request, scale: Scale | None) -> tuple[GraphMeasures | None, Scale]:
-    """The scale, and the measures of all graphs if the budget has room for them, else None."""
+    """The measures of all graphs, or None if they exceed the budget, and the scale (R7)."""
     if MEASURES_OF_ALL * float(measure_bytes(graphs.sizes).sum()) <= request.budget:
         return represent(graphs, request.settings, scale=scale)
     return None, learn_scale(graphs, request.settings) if scale is None else scale
 
 
 def _check_represented_alike(place: Place, request: Request, segments: list[Manifest]) -> None:
-    """New rows must be made as the old ones were: a few stored graphs are represented again and compared."""
+    """Check that this version represents graphs as the stored ones were: a few are represented again and compared."""
     store = GramStore(place, segments, request.graphs, request.settings)
     block = store.block(0)
     chosen = np.arange(min(PROBES, block.n_graphs))
     again, _ = represent(request.graphs[store.tiling.members(0)[chosen]], request.settings, scale=segments[0].scale)
     if not alike(again, cut(block, chosen)):
         raise GramError(
-            f"{place.name} was written by rwk {segments[0].rwk}, which represented graphs differently; "
-            "extend it with that version or use another store"
+            f"{place.name} was written by rwk {segments[0].rwk}, which represents graphs differently; "
+            "extend it with that version, or use another store"
         )

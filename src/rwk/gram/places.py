@@ -1,7 +1,7 @@
-"""Where a store lies: a folder of this machine, or anything fsspec speaks of (s3://, gs://, memory:// ...).
+"""Where a store is kept: a folder of this machine, or any address that fsspec opens (s3://, gs://, memory:// ...).
 
-Small files are written beside their name and renamed, so a name never stands for half a file; `create` lets only the
-first of several processes have a name.
+Small files are written under a temporary name and renamed, so a file is never half written; `create` succeeds only in
+the first of several processes.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import uuid
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from rwk.gram.errors import GramError, need, told
+from rwk.gram.errors import GramError, need, storage_errors
 
-OLD: Final = 3600.0  # seconds after which a half-written file has no writer any more
+OLD: Final = 3600.0  # seconds after which a half-written file is taken to be abandoned
 
 
 class Place(Protocol):
-    """A folder of named bytes."""
+    """A folder of files, local or remote."""
 
     name: str
 
@@ -28,23 +28,23 @@ class Place(Protocol):
     def write(self, key: str, content: bytes) -> None: ...
 
     def create(self, key: str, content: bytes) -> bool:
-        """Write unless the name is taken; False if it is."""
+        """Write a new file; returns False, and writes nothing, if it exists."""
 
     def exists(self, key: str) -> bool: ...
 
     def names(self, folder: str = "") -> set[str]:
-        """Names inside a folder, none if there is no such folder."""
+        """Names inside a folder; an empty set if there is no such folder."""
 
     def remove(self, folder: str) -> None: ...
 
     def sweep(self, folder: str) -> None:
-        """Remove half-written files that nobody can still be writing."""
+        """Remove abandoned half-written files."""
 
     def zarr_store(self) -> Any: ...
 
 
 def place_at(where: str | os.PathLike[str] | Place) -> Place:
-    """The place a user means by a path or URL.
+    """The place that a user means by a path or URL.
 
     >>> place_at("matrices/nci1").name
     'matrices/nci1'
@@ -60,29 +60,29 @@ def place_at(where: str | os.PathLike[str] | Place) -> Place:
 
 
 class LocalPlace:
-    """A folder of this machine, or of a file system it shares with others."""
+    """A folder of this machine, or of a network file system."""
 
     def __init__(self, path: str) -> None:
         self.name = path
         self._root = Path(path).expanduser()
 
     def read(self, key: str) -> bytes:
-        with told(self.name):
+        with storage_errors(self.name):
             try:
                 return (self._root / key).read_bytes()
             except FileNotFoundError as error:
                 raise KeyError(key) from error
 
     def write(self, key: str, content: bytes) -> None:
-        with told(self.name):
+        with storage_errors(self.name):
             beside = self._beside(key, content)
             os.replace(beside, self._root / key)
 
     def create(self, key: str, content: bytes) -> bool:
-        with told(self.name):
+        with storage_errors(self.name):
             beside = self._beside(key, content)
             try:
-                os.link(beside, self._root / key)  # unlike a rename it fails where the name is taken
+                os.link(beside, self._root / key)  # unlike a rename, it fails if the name is taken
             except FileExistsError:
                 return False
             finally:
@@ -93,7 +93,7 @@ class LocalPlace:
         return (self._root / key).exists()
 
     def names(self, folder: str = "") -> set[str]:
-        with told(self.name):
+        with storage_errors(self.name):
             try:
                 return set(os.listdir(self._root / folder))
             except FileNotFoundError:
@@ -126,7 +126,7 @@ class LocalPlace:
 
 
 class RemotePlace:
-    """A place that fsspec opens; object stores write whole objects, so a rename is a formality there."""
+    """A place that fsspec opens; most are object stores, which write whole objects anyway."""
 
     def __init__(self, url: str) -> None:
         self.name = url
@@ -137,7 +137,7 @@ class RemotePlace:
             raise GramError(f"{url} can't be opened by fsspec ({error}); check the address") from error
 
     def read(self, key: str) -> bytes:
-        with told(self.name):
+        with storage_errors(self.name):
             try:
                 return bytes(self._fs.cat_file(self._path(key)))
             except FileNotFoundError as error:
@@ -145,13 +145,13 @@ class RemotePlace:
 
     def write(self, key: str, content: bytes) -> None:
         beside = self._path(f"{key}.{uuid.uuid4().hex}.partial")
-        with told(self.name):
+        with storage_errors(self.name):
             self._fs.makedirs(self._fs._parent(beside), exist_ok=True)
             self._fs.pipe_file(beside, content)
             self._fs.mv(beside, self._path(key))
 
     def create(self, key: str, content: bytes) -> bool:
-        with told(self.name):
+        with storage_errors(self.name):
             self._fs.makedirs(self._fs._parent(self._path(key)), exist_ok=True)
             if self._fs.exists(self._path(key)):
                 return False
@@ -166,7 +166,7 @@ class RemotePlace:
         return bool(self._fs.exists(self._path(key)))
 
     def names(self, folder: str = "") -> set[str]:
-        with told(self.name):
+        with storage_errors(self.name):
             self._fs.invalidate_cache()
             try:
                 names = self._fs.ls(self._path(folder), detail=False)
@@ -179,7 +179,7 @@ class RemotePlace:
             self._fs.rm(self._path(folder), recursive=True)
 
     def sweep(self, folder: str) -> None:
-        """Such places write whole objects."""
+        """Do nothing, since objects are written whole."""
 
     def zarr_store(self) -> Any:
         return need("zarr.storage", "a store").FsspecStore.from_url(self.name)

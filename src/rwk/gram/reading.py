@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.gram.errors import GramError, told
+from rwk.gram.errors import GramError, storage_errors
 from rwk.gram.health import GramHealth
 from rwk.gram.tiles import Tiling
 from rwk.parameters import Parameters
@@ -20,7 +20,7 @@ from rwk.runtime.words import size
 
 
 class TileSource(Protocol):
-    """Where finished tiles are: a `GramStore` or `MemoryTiles`."""
+    """What finished tiles are read from: a `GramStore` or `MemoryTiles`."""
 
     @property
     def name(self) -> str: ...
@@ -35,11 +35,39 @@ class TileSource(Protocol):
 
 
 class Gram:
-    """Discrepancies of all pairs of graphs, in the order the graphs were given, read tile by tile on demand.
+    """The discrepancies of all pairs of graphs, in the order in which the graphs were given, read on demand.
 
-    `gram[i, j]`, `gram[10:20]` and `gram[[3, 5], :100]` read a part; `discrepancy()` and `kernel()` the whole, where it
-    fits the memory budget; `memmap(path)` writes it to a file and maps that. Values are debiased where the parameters
-    say so. `health` says how many pairs did not converge.
+    `compute_gram` makes it. `gram[i, j]`, `gram[10:20]` and `gram[[3, 5], :100]` read a part, `discrepancy()` and
+    `kernel()` the whole matrix if it fits the memory budget, and `memmap(path)` writes it to a file and maps that into
+    memory. If the parameters ask for debiasing, values are debiased as they are read (R17); stored tiles are not.
+
+    Parameters
+    ----------
+    source : GramStore or MemoryTiles
+        Where finished tiles are read from.
+    settings : Parameters
+        Of the run; `eta` and `debias` are applied on reading.
+    budget : int
+        The most bytes that one read may return.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        (N, N) for N graphs.
+    health : GramHealth
+        How many pairs were solved, and how many did not converge.
+    n_missing : int
+        Tiles that are not computed yet.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from rwk import compute_gram
+    >>> gram = compute_gram([nx.path_graph(3), nx.star_graph(3), nx.cycle_graph(5)])
+    >>> gram
+    Gram(3 graphs in memory)
+    >>> gram[0].shape, gram.kernel(eta=0.5).shape, gram.n_missing
+    ((3,), (3, 3), 0)
     """
 
     def __init__(self, source: TileSource, settings: Parameters, budget: int) -> None:
@@ -68,12 +96,13 @@ class Gram:
 
     @property
     def n_missing(self) -> int:
-        """Tiles nobody has computed yet."""
+        """Number of tiles that are not computed yet."""
         blocks = self._source.tiling.n_blocks
         return blocks * (blocks + 1) // 2 - len(self._source.done())
 
     @property
     def health(self) -> GramHealth:
+        """How the solving of all finished tiles went."""
         not_converged, n_iter, seconds = self._source.health()
         done = self._source.done()
         n_pairs = sum(tile.n_pairs for tile in self._source.tiling if (tile.row, tile.column) in done)
@@ -87,11 +116,11 @@ class Gram:
         return part.reshape(at_rows.shape + at_columns.shape)[()]
 
     def discrepancy(self) -> FloatArray:
-        """The whole matrix D, exactly symmetric."""
+        """The whole matrix D, exactly symmetric; raises a `GramError` if it exceeds the memory budget."""
         needed = 8 * len(self) ** 2
         if needed > self._budget:
             raise GramError(
-                f"the matrix of {len(self)} graphs takes {size(needed)} and the budget is {size(self._budget)}; "
+                f"the matrix of {len(self)} graphs takes {size(needed)}, but the budget is {size(self._budget)}; "
                 "raise memory=, read a slice, or use memmap(path)"
             )
         out = np.empty(self.shape)
@@ -99,19 +128,19 @@ class Gram:
         return out
 
     def kernel(self, eta: float | None = None) -> FloatArray:
-        """K = exp(-eta D), with the eta of the parameters unless another is given."""
+        """The kernel matrix K = exp(-eta D), with the eta of the parameters unless another is given."""
         out = self.discrepancy()
         out *= -(self._settings.eta if eta is None else eta)
         return np.exp(out, out=out)
 
     def memmap(self, path: str | os.PathLike[str]) -> NDArray[np.float64]:
-        """The whole matrix D in an .npy file, mapped into memory for reading; an existing file is replaced."""
+        """Write D to an .npy file, replacing an existing one, and return it mapped into memory, read-only."""
         final = Path(path).expanduser()
         beside = final.with_name(f"{final.name}.{uuid.uuid4().hex}.partial")
-        with told(str(final.parent)):
+        with storage_errors(str(final.parent)):
             try:
                 out = np.lib.format.open_memmap(beside, mode="w+", dtype=np.float64, shape=self.shape)
-                _claim(beside)
+                _reserve(beside)
                 self._fill(out)
                 out.flush()
                 del out
@@ -134,12 +163,12 @@ class Gram:
                 out[np.ix_(columns, rows)] = values.T
 
     def _read(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        """Rows x columns, from the tiles that hold them, each read once."""
+        """The given rows and columns, from the tiles that hold them; each tile is read once."""
         out = np.empty((len(rows), len(columns)))
         if out.nbytes > self._budget:
             raise GramError(
-                f"this slice takes {size(out.nbytes)} and the budget is {size(self._budget)}; "
-                "raise memory= or read less"
+                f"this slice takes {size(out.nbytes)}, but the budget is {size(self._budget)}; "
+                "raise memory= or read a smaller slice"
             )
         own = self._half_self()
         row_blocks, column_blocks = self._block_of[rows], self._block_of[columns]
@@ -155,7 +184,7 @@ class Gram:
         return out
 
     def _half_self(self) -> FloatArray | None:
-        """Half of each graph's discrepancy to itself, from the tiles on the diagonal, if it is to be subtracted."""
+        """Half of RW(G, G) of each graph, from the diagonal tiles, if values are debiased (R17)."""
         if not self._settings.debias:
             return None
         if self._own is None:
@@ -167,8 +196,8 @@ class Gram:
         return self._own
 
 
-def _claim(path: Path) -> None:
-    """Have the disk set all of a file's room aside: a map of a full disk would end the process, not the call."""
+def _reserve(path: Path) -> None:
+    """Reserve a file's disk space: writing to a map of a full disk would kill the process instead of raising."""
     if hasattr(os, "posix_fallocate"):
         with path.open("r+b") as file:
             os.posix_fallocate(file.fileno(), 0, path.stat().st_size)

@@ -1,13 +1,13 @@
-"""Finished tiles on disk (or any fsspec place) as zarr arrays, and all that is needed to compute the missing ones.
+"""Finished tiles as zarr arrays, local or remote, with everything that is needed to compute the missing ones.
 
     STORE/
-      manifest-0000.json     graphs, parameters, solver: what this store is; -0001 ... graphs added later
-      measures-3fa9c1d2/     what the solver knows of each block of graphs, the same for every process
-      discrepancy-0/         zarr array; chunk r.c is the tile of blocks r and c, zstd and crc32c
-      health-0/              zarr array; of each tile: pairs not converged, iterations, seconds
+      manifest-0000.json     graphs, parameters, solver; -0001 ...: graphs added later
+      measures-3fa9c1d2/     the measures of each block of graphs, shared by all processes
+      discrepancy-0/         zarr array; chunk r.c is the tile of blocks r and c, with zstd and crc32c
+      health-0/              zarr array; for each tile: pairs not converged, iterations, seconds
 
-Every file is written beside its name and renamed, manifests are created by the first who comes and never changed, and
-a tile has the same bits whoever computed it: processes may share a store, and a killed one leaves nothing half done.
+Processes may share a store, and a killed process leaves nothing half done: every file is written under a temporary name
+and renamed, manifests are created once and never changed, and a tile is bit-identical whoever computes it (R16).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rwk.gram.errors import GramError, need, told
+from rwk.gram.errors import GramError, need, storage_errors
 from rwk.gram.manifest import Manifest
 from rwk.gram.places import Place
 from rwk.gram.tiles import Tile, Tiling
@@ -33,7 +33,7 @@ _TILE_KEY = re.compile(r"(\d+)\.(\d+)")
 
 
 class TileValues(NamedTuple):
-    """A solved tile: discrepancies, and how the solving went."""
+    """A solved tile: its discrepancies, and how the solving went."""
 
     values: FloatArray  # (n_rows, n_columns)
     n_not_converged: int
@@ -42,11 +42,11 @@ class TileValues(NamedTuple):
 
 
 class DamagedTileError(GramError):
-    """A tile whose checksum is wrong or that is not complete."""
+    """Raised if a tile is missing, incomplete, or has a wrong checksum."""
 
 
 class GramStore:
-    """The tiles and measures of one set of graphs under one set of parameters, kept at a place."""
+    """The tiles and measures of one set of graphs with one set of parameters, kept at a place."""
 
     def __init__(self, place: Place, segments: list[Manifest], graphs: GraphSet, settings: Parameters) -> None:
         self.place = place
@@ -68,7 +68,7 @@ class GramStore:
         return self.segments[0].backend
 
     def block(self, number: int) -> GraphMeasures:
-        """The measures of a block; where its file is damaged or gone they are made again."""
+        """The measures of a block; if its file is damaged or gone, they are computed again."""
         segment = self.segments[self.tiling.segment_of(number)]
         key = f"{segment.measures}/{number:06d}.npz"
         try:
@@ -82,7 +82,7 @@ class GramStore:
         return measures
 
     def done(self) -> Keys:
-        """Tiles that are there; whether they are whole is `verified`'s business."""
+        """Tiles that exist; `verified` checks whether they are intact."""
         found: Keys = set()
         for s, start in enumerate(self.tiling.starts[:-1]):
             for key in self.place.names(f"discrepancy-{s}"):
@@ -91,13 +91,13 @@ class GramStore:
         return found
 
     def has(self, tile: Tile) -> bool:
-        """Whether a tile is there by now."""
+        """Whether a tile exists by now."""
         segment = self.tiling.segment_of(tile.column)
         inside = tile.column - int(self.tiling.starts[segment])
         return self.place.exists(f"discrepancy-{segment}/{tile.row}.{inside}")
 
     def verified(self, tiles: Iterable[Tile]) -> tuple[Keys, Keys]:
-        """Which of these tiles are there and whole, and which are there and damaged."""
+        """Of the given tiles, those that are intact and those that are damaged."""
         done = self.done()
         damaged: Keys = set()
         healths = [np.asarray(array[:]) for array in self._health] if done else []
@@ -109,40 +109,40 @@ class GramStore:
                     self.read(tile.row, tile.column)
                 except DamagedTileError:
                     damaged.add((tile.row, tile.column))
-                if np.isnan(health).any():  # it is written before the tile, so somebody took it away
+                if np.isnan(health).any():  # health is written before its tile, so it has been removed since
                     damaged.add((tile.row, tile.column))
         return done - damaged, damaged
 
     def read(self, row: int, column: int) -> FloatArray:
         """The values of one tile, row <= column."""
-        with told(self.name):
+        with storage_errors(self.name):
             segment, (rows, columns), shape = self._locate(row, column)
             try:
                 values = np.asarray(self._values[segment][rows, columns])[: shape[0], : shape[1]]
             except (ValueError, RuntimeError) as error:
                 raise DamagedTileError(self._damaged(row, column)) from error
-            if np.isnan(values).any():  # what zarr gives for a chunk that is not there
+            if np.isnan(values).any():  # what zarr returns for a missing chunk
                 raise DamagedTileError(self._damaged(row, column))
         return values
 
     def write(self, tile: Tile, solved: TileValues) -> None:
-        """Keep a tile: health first, so that a tile that is there has its health."""
+        """Store a tile, health first, so that every tile that exists has its health."""
         segment, (rows, columns), shape = self._locate(tile.row, tile.column)
         array = self._values[segment]
         padded = np.full(array.chunks, np.nan)
         padded[: shape[0], : shape[1]] = solved.values
         inside = tile.column - int(self.tiling.starts[segment])
-        with told(self.name):
+        with storage_errors(self.name):
             self._health[segment][tile.row, inside] = solved[1:]
             array[rows, columns] = padded
 
     def health(self) -> FloatArray:
         """Pairs not converged, iterations and seconds, summed over all tiles."""
-        with told(self.name):
+        with storage_errors(self.name):
             return np.asarray(sum(np.nansum(array[:], axis=(0, 1)) for array in self._health))
 
     def sweep(self) -> None:
-        """Remove what a killed process left: measures no manifest speaks of, old half-written files."""
+        """Remove what a killed process left: measures that no manifest lists, and old half-written files."""
         named = {segment.measures for segment in self.segments}
         for key in self.place.names():
             if key.startswith("measures-") and key not in named:
@@ -151,7 +151,7 @@ class GramStore:
             self.place.sweep(folder)
 
     def _locate(self, row: int, column: int) -> tuple[int, tuple[slice, slice], tuple[int, int]]:
-        """Segment of a tile, its chunk in the array of that segment, and how much of the chunk it fills."""
+        """The segment of a tile, its chunk in that segment's array, and the shape of the part it fills."""
         segment = self.tiling.segment_of(column)
         height, width = self._values[segment].chunks
         inside = column - int(self.tiling.starts[segment])
@@ -160,7 +160,7 @@ class GramStore:
         return segment, chunk, (int(counts[row]), int(counts[column]))
 
     def _array(self, kind: str, segment: int) -> Any:
-        """Open an array, or make it; if another process makes it at the same moment, that one is opened."""
+        """Open an array or create it; if another process has just created it, open that one."""
         zarr = need("zarr", "a store")
         path = f"{kind}-{segment}"
         rows = int(self.tiling.starts[segment + 1])
@@ -171,17 +171,17 @@ class GramStore:
         else:
             chunks = max(self.tiling.largest_block(s) for s in range(segment + 1)), self.tiling.largest_block(segment)
             shape = rows * chunks[0], columns * chunks[1]
-        with told(self.name):
+        with storage_errors(self.name):
             try:
                 found = zarr.open_array(self._zarr_store, path=path, mode="r+")
                 if (found.shape, found.chunks) == (shape, chunks):
                     return found
-                raise ValueError("of another shape")
+                raise ValueError("the array has another shape")
             except FileNotFoundError:
                 pass
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise GramError(
-                    f"{self.name}: {path}/zarr.json is damaged; remove that file and run again, the tiles stay"
+                    f"{self.name}: {path}/zarr.json is damaged; remove that file and run again, tiles are not lost"
                 ) from error
             try:
                 return zarr.create_array(
@@ -202,7 +202,7 @@ class GramStore:
 
 
 class MemoryTiles:
-    """The same for a matrix that lives and dies with the process."""
+    """The same interface for tiles that are kept in memory only."""
 
     name = "memory"
 

@@ -1,7 +1,7 @@
-"""A Gram matrix as tiles: runs of graphs of like size (blocks), and pairs of blocks that cost about the same.
+"""A Gram matrix as tiles: graphs of similar size form blocks, and a pair of blocks is a tile.
 
 The cost of a pair, in multiply-adds of one iteration, is n m (n + m + 64). It lies near f(n) f(m) with
-f(n) = n sqrt(2n + 64), so blocks of equal total f make tiles of like cost: many small graphs, or few large ones.
+f(n) = n sqrt(2n + 64), so blocks of equal total f (many small graphs, or few large ones) make tiles of similar cost.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy as np
 
 from rwk.runtime.arrays import FloatArray, IntArray
 
-FEATURE_WIDTH: Final = 64  # what features and Sinkhorn rounds cost beside the products
-TILES_WANTED: Final = 256  # so that little is lost with one, and many workers have work
-LEAST_COST: Final = 2e7  # a tenth of a second: less is not worth a file
-MOST_COST: Final = 5e10  # a minute or so
+FEATURE_WIDTH: Final = 64  # the cost of features and Sinkhorn rounds, beside the matrix products
+TILES_WANTED: Final = 256  # enough that little is lost with one tile, and that many workers stay busy
+LEAST_COST: Final = 2e7  # about a tenth of a second; a cheaper tile is not worth a file
+MOST_COST: Final = 5e10  # about a minute
 
 
 class TileLimits(NamedTuple):
-    """What a block may hold: total f, graphs, and bytes of measures."""
+    """Upper limits of a block: total f, number of graphs, bytes of their measures."""
 
     weight: float
     graphs: int
@@ -29,7 +29,7 @@ class TileLimits(NamedTuple):
 
 
 class Tile(NamedTuple):
-    """Graphs of block `row` against graphs of block `column`; on the diagonal the upper triangle."""
+    """Graphs of block `row` against graphs of block `column`; on the diagonal, the upper triangle only."""
 
     row: int
     column: int
@@ -45,7 +45,7 @@ class Tile(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tiling:
-    """Graphs in the order of the tiles, cut into blocks; segments are the stages in which graphs were added.
+    """Graphs ordered by size and cut into blocks, separately for each segment (each time graphs were added).
 
     Block b holds graphs `order[bounds[b]:bounds[b + 1]]`; segment s begins with block `starts[s]`.
 
@@ -61,7 +61,7 @@ class Tiling:
 
     @classmethod
     def of(cls, sizes: Sequence[IntArray], ends: Sequence[Sequence[int]]) -> Tiling:
-        """Segments one after the other: sizes of their graphs, and where their blocks end, smallest graphs first."""
+        """The tiling of segments, given the sizes of their graphs and where their blocks (smallest first) end."""
         orders, bounds, starts, first = [], [np.zeros(1, np.int64)], [0], 0
         for mine, stops in zip(sizes, ends, strict=True):
             orders.append(first + np.argsort(mine, kind="stable"))
@@ -76,19 +76,19 @@ class Tiling:
         return len(self.bounds) - 1
 
     def members(self, block: int) -> IntArray:
-        """Numbers of a block's graphs, as the user counts them."""
+        """Numbers of a block's graphs in the order in which the user gave them."""
         return self.order[self.bounds[block] : self.bounds[block + 1]]
 
     def segment_of(self, block: int) -> int:
-        """In which segment a block was added."""
+        """The segment that a block belongs to."""
         return int(np.searchsorted(self.starts, block, side="right")) - 1
 
     def largest_block(self, segment: int) -> int:
-        """Most graphs in a block of one segment."""
+        """Number of graphs in the largest block of a segment."""
         return int(np.diff(self.bounds)[self.starts[segment] : self.starts[segment + 1]].max())
 
     def __iter__(self) -> Iterator[Tile]:
-        """All tiles, those of large graphs first, neighbours sharing a block."""
+        """All tiles, those of large graphs first; consecutive tiles share a block."""
         counts, first, second = self._moments()
         for column in reversed(range(self.n_blocks)):
             for row in reversed(range(column + 1)):
@@ -98,7 +98,7 @@ class Tiling:
                 yield Tile(row, column, int(counts[row]), int(counts[column]), float(half * cost))
 
     def _moments(self) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Number of graphs, sum of sizes and of squared sizes of each block."""
+        """For each block: number of graphs, sum of sizes, sum of squared sizes."""
         ordered = self.sizes[self.order].astype(np.float64)
         starts = self.bounds[:-1]
         return np.diff(self.bounds), np.add.reduceat(ordered, starts), np.add.reduceat(ordered**2, starts)
@@ -110,7 +110,7 @@ def pair_cost(n: FloatArray, m: FloatArray) -> FloatArray:
 
 
 def triangle_costs(sizes: IntArray) -> FloatArray:
-    """Cost of each row of the upper triangle, from the diagonal on.
+    """Cost of each row of the upper triangle, starting at the diagonal.
 
     >>> triangle_costs(np.array([1, 2])).tolist() == [66 + 134, 4 * 68]
     True
@@ -121,13 +121,13 @@ def triangle_costs(sizes: IntArray) -> FloatArray:
 
 
 def tile_weight(sizes: IntArray) -> float:
-    """Total f of a block such that about `TILES_WANTED` tiles arise, none far too small or large."""
+    """Total f per block for about `TILES_WANTED` tiles, within the limits of what one tile should cost."""
     total = 0.5 * float(_root_cost(sizes).sum()) ** 2
     return float(np.sqrt(np.clip(total / TILES_WANTED, LEAST_COST, MOST_COST)))
 
 
 def measure_bytes(sizes: IntArray) -> FloatArray:
-    """About how many bytes the measures of graphs of these sizes take, on the safe side."""
+    """Bytes that the measures of graphs of these sizes take, estimated generously."""
     n = sizes.astype(np.float64)
     return np.asarray(8.0 * (n * n + 160.0 * n + 64.0))
 
@@ -138,7 +138,7 @@ def _root_cost(sizes: IntArray) -> FloatArray:
 
 
 def block_ends(sizes: IntArray, limits: TileLimits) -> list[int]:
-    """Where each block of graphs, ordered by size, ends: as many graphs as the limits allow, at least one.
+    """Where each block of the graphs, ordered by size, ends; a block has as many graphs as the limits allow.
 
     >>> block_ends(np.array([5, 3, 4]), TileLimits(weight=1e6, graphs=2, bytes=1e9))
     [2, 3]

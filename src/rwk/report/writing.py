@@ -1,4 +1,4 @@
-"""What the commands `rwk report`, `rwk explain` and `rwk doctor` do, apart from the parsing of their options."""
+"""Writing the report of a run to a file."""
 
 from __future__ import annotations
 
@@ -13,10 +13,34 @@ if TYPE_CHECKING:
 
 
 def write_report(run: str | Path, output: str | Path, *, graphs: GraphSet | None = None) -> list[Path]:
-    """Write the report of a run's folder (or of a matrix) as HTML or, by the name's ending `.md`, as Markdown.
+    """Write the report of a run, or of a single matrix, as HTML or Markdown.
 
-    `graphs` are those of the run; without them they are looked for by name, and where they are not found the report
-    goes without pictures of alignments. Returns the files written.
+    Parameters
+    ----------
+    run : path
+        The folder of a run (`rwk classify`), or a matrix that `rwk gram` wrote.
+    output : path
+        File to write. `.html` is one file that contains everything; `.md` has its pictures in a folder beside it.
+    graphs : GraphSet, optional
+        The graphs of the run. By default they are looked for by the name of the dataset; if they are not found, the
+        report has no pictures of alignments.
+
+    Returns
+    -------
+    list of Path
+        The files written, the page first.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import networkx as nx
+    >>> import rwk
+    >>> from rwk.gram.matrix_file import save_gram
+    >>> graphs = rwk.as_graphs([nx.path_graph(n) for n in range(3, 9)])
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> matrix = save_gram(folder / "K.npz", rwk.pairwise_discrepancy(graphs), rwk.Parameters())
+    >>> [path.name for path in write_report(matrix, folder / "report.html", graphs=graphs)]
+    ['report.html']
     """
     from rwk import __version__
     from rwk.report.html import html_page

@@ -1,4 +1,4 @@
-"""Lower bounds of RW from a few numbers a graph, for a query against many graphs at once.
+"""Lower bounds of RW from a few numbers per graph, for one query against many graphs at once.
 
 H is a sum of terms, and lower bounds of the terms add up:
 
@@ -6,8 +6,8 @@ H is a sum of terms, and lower bounds of the terms add up:
     Euclidean part        the distance of the mean feature vectors (Jensen)
     C_N                   the distance of quantiles of each embedding coordinate, or of the means
     Gromov-Wasserstein    half the squared distance of quantiles of the entries of C_P (Memoli's second lower bound)
-    ridge                 1 / (n m), the least a coupling's squared norm can be
-    degree prior          0; where it repels, -KL >= -log(n m / floor)
+    ridge                 1 / (n m), the smallest squared norm of a coupling
+    degree prior          0; if it repels (R9), -KL >= -log(n m / floor)
     Laplacian terms       0
 
 Quantiles are averaged over bins, which can only shrink their distance, so the bounds stay bounds.
@@ -26,24 +26,24 @@ from rwk.transport.problem import CostWeights
 
 EMBEDDING_BINS: Final = 8
 STRUCTURE_BINS: Final = 24
-PRIOR_FLOOR: Final = 1e-6  # of the degree prior
+PRIOR_FLOOR: Final = 1e-6  # of the degree prior (R8)
 
 
 class Signatures(NamedTuple):
-    """What the bounds need of many graphs."""
+    """The means and quantiles of many graphs that the bounds are made of."""
 
     measures: GraphMeasures
     node_graph: IntArray  # (V,) the graph of each node
     feature_means: FloatArray  # (N, d) of the dense part
-    column_means: FloatArray  # of each sparse column
-    column_graph: IntArray
+    column_means: FloatArray  # of each column of the sparse part
+    column_graph: IntArray  # the graph of each of these columns
     embedding_means: FloatArray  # (N, k)
     embedding_quantiles: FloatArray  # (N, k * bins)
     structure_quantiles: FloatArray  # (N, bins)
 
 
 def signatures(measures: GraphMeasures) -> Signatures:
-    """Means and quantiles of every graph."""
+    """The means and quantiles of every graph."""
     feature_means, column_means, column_graph = means(measures)
     return Signatures(
         measures=measures,
@@ -58,7 +58,7 @@ def signatures(measures: GraphMeasures) -> Signatures:
 
 
 def means(measures: GraphMeasures) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Mean feature vector of each graph: its dense part (N, d), that of each sparse column, and whose column it is."""
+    """Mean feature vectors: the dense part (N, d), the mean of each sparse column, and the graph of that column."""
     column_graph = np.repeat(np.arange(measures.n_graphs), np.diff(measures.column_offsets))
     entry_column = np.repeat(np.arange(len(column_graph)), np.diff(measures.entry_offsets))
     entry_node = measures.offsets[column_graph[entry_column]] + measures.entry_rows
@@ -76,7 +76,7 @@ def lower_bounds(query: Signatures, graphs: Signatures, weights: CostWeights) ->
 
 
 def quadratic_bounds(query: Signatures, graphs: Signatures, weights: CostWeights) -> FloatArray:
-    """The part of the bound that no linear cost takes part in: ridge, Gromov-Wasserstein, degree prior."""
+    """The part of the bound without linear costs: ridge, Gromov-Wasserstein, degree prior."""
     entries = float(query.measures.sizes[0]) * graphs.measures.sizes
     bound = 0.5 * weights.beta_local * weights.ridge / entries
     if weights.beta_global != 0:
@@ -123,7 +123,7 @@ def _embedding_bound(query: Signatures, graphs: Signatures) -> FloatArray:
     if width == 0:
         return np.zeros(graphs.measures.n_graphs)
     means = np.sqrt(((graphs.embedding_means - query.embedding_means[0]) ** 2).sum(axis=1))
-    # |x| >= sum |x_c| / sqrt(k), and each coordinate is transported on a line
+    # |x| >= sum |x_c| / sqrt(k), and transport of one coordinate is a problem on the line
     lines = np.abs(graphs.embedding_quantiles - query.embedding_quantiles[0]).sum(axis=1) / EMBEDDING_BINS
     return np.asarray(graphs.measures.neighbour_cost * np.maximum(means, lines / np.sqrt(width)))
 
@@ -141,7 +141,7 @@ def _embedding_quantiles(measures: GraphMeasures) -> FloatArray:
 
 
 def _structure_quantiles(measures: GraphMeasures) -> FloatArray:
-    """Of the entries of C_P, each with the mass of its two nodes."""
+    """Quantiles of the entries of C_P, each weighted by the product of its two nodes' masses."""
     sizes = measures.sizes
     left = np.repeat(measures.weights, np.repeat(sizes, sizes))
     starts = np.repeat(measures.offsets[:-1], sizes**2)

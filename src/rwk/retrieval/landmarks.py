@@ -1,18 +1,18 @@
-"""Features of graphs by landmarks: N graphs cost N m solves, and a linear model follows.
+"""Features of graphs by m landmarks, for linear models: N graphs need N m solved pairs instead of N (N + 1) / 2.
 
 The Nystroem map of an indefinite kernel K (Oglic and Gaertner 2019: learning in Krein spaces). With K_mm = V diag(lam)
 V^T between m landmarks and K_Nm between all graphs and the landmarks,
 
     Phi = K_Nm V |lam|^(-1/2)          Phi sign(lam) Phi^T = K_Nm K_mm^+ K_mN, which approximates K.
 
-Eigenvalues of either sign count by their size. A linear SVM on Phi forgets the signs: its kernel is Phi Phi^T, the
-Nystroem approximation of the flip kernel (negative eigenvalues replaced by their absolute values).
+A linear SVM on Phi ignores the signs: its kernel is Phi Phi^T, the Nystroem approximation of the flip kernel (negative
+eigenvalues replaced by their absolute values).
 
-Where most graphs are about equally far apart (labelled molecules), few landmarks see little of what tells neighbours
-apart. The mean feature vectors of the graphs, whose distance bounds RW from below, see it and cost no solves; side by
-side with Phi they keep the accuracy. Their entries are shares of nodes, of which square roots are compared, so that
-rare features count beside common ones (Hellinger's distance); Phi adds what a mean does not see, at a lower weight,
-since it is dense and would fit noise first.
+If most graphs are about equally far apart, as labelled molecules are, a few landmarks hardly tell neighbours apart. The
+mean feature vectors of the graphs do, and need no solving (their distance is a lower bound of RW); used together with
+Phi they keep the accuracy. Their entries are shares of nodes, and their square roots are compared (Hellinger's
+distance), so that rare features count beside common ones. Phi adds what a mean does not contain, with a lower weight:
+it is dense, and a linear model would fit its noise first.
 """
 
 from __future__ import annotations
@@ -37,24 +37,52 @@ from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.transport.measures import GraphMeasures, cut
 
 SELECTIONS: Final = ("k-means++", "leverage", "uniform")
-ROUNDS: Final = 20  # in which k-means++ draws landmarks, each round seeing the ones before
+ROUNDS: Final = 20  # of k-means++: landmarks of one round are drawn given those of the rounds before
 ROWS_AT_ONCE: Final = 2048
-HASHED: Final = 2**16  # columns of the mean feature vectors
-LENGTH: Final = 0.3  # of Nystroem features beside mean feature vectors of length 1
+HASHED: Final = 2**16  # columns that the mean feature vectors are hashed to
+LENGTH: Final = 0.3  # mean length of the Nystroem features, beside mean feature vectors of length 1
 RIDGE: Final = 1e-3  # of leverage scores, relative to the largest eigenvalue
 
 
 class RWFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Graphs as vectors for linear models: the Nystroem map of the RW kernel, and mean feature vectors beside it.
+    """Turn graphs into vectors for linear models: Nystroem features of the RW kernel, and mean feature vectors.
 
-    `kernel` is an `RWKernel` with the parameters to use. `selection` says how landmarks are drawn from the fitted
-    graphs: "k-means++" (far from those drawn), "leverage" (half uniformly, half by leverage scores from these) or
-    "uniform". Eigenvalues whose size is below `tol` times the largest are left out. With `barycentres` the result is a
-    sparse matrix of two blocks: the Nystroem features, centred, of mean length 0.3, and the roots of the graphs' mean
-    feature vectors, hashed to 2^16 columns, of length 1; without, it is the Nystroem features as they are (a linear SVM
-    then has the flip kernel). Learned: `landmarks_` (numbers of the fitted graphs), `kernel_` (fitted, with the
-    landmarks for columns), `map_`, `signature_` (signs of the kept eigenvalues), `n_solved_` (pairs the fit took).
+    A scikit-learn transformer. `fit` solves N m pairs for N graphs and m landmarks, `transform` m pairs per graph.
 
+    Parameters
+    ----------
+    n_landmarks : int, default 200
+        Number of landmarks; at most the number of fitted graphs.
+    kernel : RWKernel, optional
+        A kernel with the parameters to use; by default `RWKernel()`.
+    selection : {"k-means++", "leverage", "uniform"}, default "k-means++"
+        How landmarks are drawn from the fitted graphs: each far from those drawn before, or half uniformly and half by
+        leverage scores, or uniformly.
+    barycentres : bool, default True
+        Whether to add the graphs' mean feature vectors. The result is then a sparse matrix of two blocks: the Nystroem
+        features, centred and of mean length 0.3, and the square roots of the mean feature vectors, hashed to 2^16
+        columns and of length 1. Without it, the result is the array of Nystroem features, and a linear SVM has the
+        flip kernel.
+    tol : float, default 1e-3
+        Eigenvalues smaller in size than `tol` times the largest are left out.
+    random_state : int or None, default 0
+        Seed of the drawing.
+
+    Attributes
+    ----------
+    landmarks_ : ndarray of int
+        Numbers of the landmarks among the fitted graphs.
+    kernel_ : RWKernel
+        The fitted kernel; its columns are the landmarks.
+    map_ : ndarray
+        The map from kernel rows to Nystroem features.
+    signature_ : ndarray
+        Signs of the eigenvalues that were kept.
+    n_solved_ : int
+        Number of pairs that `fit` solved.
+
+    Examples
+    --------
     >>> import networkx as nx
     >>> graphs = [nx.path_graph(n) for n in range(3, 9)] + [nx.star_graph(n) for n in range(3, 9)]
     >>> features = RWFeatures(n_landmarks=4).fit(graphs)
@@ -85,12 +113,12 @@ class RWFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit, and the features of the fitted graphs, which cost no further solves."""
+        """Fit, and return the features of the fitted graphs, for which no further pair is solved."""
         features, measures = self._fit(X)
         return self._beside(features, measures) if self.barycentres else features
 
     def transform(self, X: Any) -> Any:
-        """Features of graphs, one row each: one solve a landmark and graph."""
+        """Features of graphs, one row per graph; solves one pair per graph and landmark."""
         check_is_fitted(self, "map_")
         graphs = as_graphs(X)
         parts: list[Any] = []
@@ -103,12 +131,12 @@ class RWFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return sparse.csr_matrix(sparse.vstack(parts)) if self.barycentres else np.concatenate(parts)
 
     def _beside(self, features: FloatArray, measures: GraphMeasures) -> Any:
-        """Nystroem features, centred and shortened as on the fitted graphs, beside unit mean feature vectors."""
+        """Nystroem features, centred and scaled as on the fitted graphs, next to mean feature vectors of length 1."""
         left = sparse.csr_matrix((features - self.centre_) * (LENGTH / self.spread_))
         return sparse.csr_matrix(sparse.hstack([left, hashed_barycentres(measures)]))
 
     def _fit(self, X: Any) -> tuple[FloatArray, GraphMeasures]:
-        """Learn everything; returns the Nystroem features of the fitted graphs, and their measures."""
+        """Fit, and return the Nystroem features and the measures of the fitted graphs."""
         self._check()
         kernel: RWKernel = clone(self.kernel) if self.kernel is not None else RWKernel()
         kernel.fit(X)
@@ -150,14 +178,14 @@ class RWFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
 
 def nystroem_map(square: FloatArray, tol: float) -> tuple[FloatArray, FloatArray]:
-    """V |lam|^(-1/2) of the kernel between landmarks, and sign(lam); eigenvalues small against the largest left out."""
+    """V |lam|^(-1/2) and sign(lam) of the kernel between landmarks, without small eigenvalues."""
     values, vectors = np.linalg.eigh(0.5 * (square + square.T))
     kept = np.abs(values) > tol * np.abs(values).max()
     return vectors[:, kept] / np.sqrt(np.abs(values[kept])), np.sign(values[kept])
 
 
 def hashed_barycentres(measures: GraphMeasures) -> Any:
-    """Each graph's mean feature vector, roots of its sparse part hashed by key and sign, at unit length; csr_matrix."""
+    """Mean feature vectors of length 1 as a csr_matrix: square roots of the hashed sparse part, and the dense part."""
     dense, column_means, column_graph = means(measures)
     places = (measures.column_keys % np.uint64(HASHED)).astype(np.int32)
     signs = np.where(measures.column_keys >> np.uint64(63), -1.0, 1.0)
@@ -169,10 +197,10 @@ def hashed_barycentres(measures: GraphMeasures) -> Any:
 
 
 class Drawing:
-    """Landmarks as they are drawn, with the column of discrepancies each of them costs.
+    """Draws landmarks, and keeps the column of discrepancies of each.
 
-    `solve(chosen)` gives the columns of the chosen graphs, shape (n_graphs, len(chosen)); `own` each graph's
-    discrepancy to itself, where half of it is to be subtracted.
+    `solve(chosen)` returns the columns of the chosen graphs, shape (n_graphs, len(chosen)). `own` is RW(G, G) of each
+    graph, if values are debiased (R17).
     """
 
     def __init__(
@@ -190,7 +218,7 @@ class Drawing:
         self.columns = np.zeros((n_graphs, 0))
 
     def draw(self, selection: str, m: int) -> IntArray:
-        """Numbers of m landmarks."""
+        """Draw m landmarks and return their numbers."""
         if selection == "uniform":
             self._add(np.ones(self.n_graphs), m)
         elif selection == "leverage":
@@ -204,13 +232,13 @@ class Drawing:
         return self.chosen
 
     def discrepancy(self) -> FloatArray:
-        """All graphs with the landmarks so far, debiased if so asked."""
+        """Discrepancies of all graphs to the landmarks so far, debiased if `own` is given."""
         if self.own is None:
             return self.columns
         return np.asarray(self.columns - 0.5 * (self.own[:, None] + self.own[self.chosen][None, :]))
 
     def _add(self, weights: NDArray[np.float64], count: int) -> None:
-        """Draw so many graphs that are no landmarks yet, with chances by weight, and solve their columns."""
+        """Draw `count` more landmarks with probabilities proportional to the weights, and solve their columns."""
         chances = np.maximum(weights, 1e-12 * max(float(weights.max()), 1e-300))
         chances[self.chosen] = 0.0
         new = self.rng.choice(len(chances), count, replace=False, p=chances / chances.sum())
@@ -218,7 +246,7 @@ class Drawing:
         self.chosen = np.concatenate([self.chosen, new])
 
     def _leverage(self) -> FloatArray:
-        """Ridge leverage scores of all graphs, by the Nystroem features of the landmarks so far."""
+        """Ridge leverage scores of all graphs, from the Nystroem features of the landmarks so far."""
         kernel = np.exp(-self.eta * self.discrepancy())
         values, vectors = np.linalg.eigh(kernel[self.chosen])
         size = np.maximum(np.abs(values), 1e-6 * np.abs(values).max())

@@ -1,8 +1,8 @@
 """The graphs most like a given one, without solving every pair.
 
-Candidates are taken in the order of a lower bound of their discrepancy, solved some at a time, and given up as soon as
-the bound of the next one exceeds the k-th best value found: the answer is that of the full scan. A cheap bound of all
-candidates comes first, a tighter one of those that survive it second.
+Candidates are solved a batch at a time, in the order of a lower bound of their discrepancy, until the bound of the next
+one exceeds the k-th best value found. So the answer is that of a full scan. A cheap bound is computed for all
+candidates, and a tighter one for those that the cheap bound does not rule out.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from rwk.transport.cpu.lower_bounds import linear_bounds
 from rwk.transport.measures import GraphMeasures, cut, in_precision, joined
 from rwk.transport.pairs import content_ranks, solve_pairs
 
-AT_ONCE: Final = (16, 512)  # least and most pairs solved between two looks at the bound, else a sixteenth of all
-SLACK: Final = 1e-6  # of rounding, relative; in float32 more
+AT_ONCE: Final = (16, 512)  # limits of the batch, which is a sixteenth of the candidates
+SLACK: Final = 1e-6  # relative, for rounding errors; float32 has a hundred times as much
 
 
 class Neighbours(NamedTuple):
-    """The k nearest graphs, nearest first, for one query (k,) or several (queries, k)."""
+    """The k nearest graphs, nearest first; arrays are (k,) for one query and (queries, k) for several."""
 
     indices: IntArray
     values: FloatArray  # discrepancies
-    n_solved: int  # pairs solved, of all queries together
-    n_candidates: int  # pairs a full scan solves
+    n_solved: int  # pairs solved, for all queries together
+    n_candidates: int  # pairs that a full scan would solve
 
     @property
     def share_solved(self) -> float:
@@ -43,12 +43,31 @@ class Neighbours(NamedTuple):
 
 
 def nearest(query: Any, graphs: Any, k: int = 10, *, max_share: float | None = None, **parameters: Any) -> Neighbours:
-    """The k graphs most like `query`, among `graphs` or the graphs a fitted `RWKernel` holds.
+    """Find the k graphs most like `query`, with the same answer as a scan of all graphs.
 
-    `graphs` set the scale of the costs (a kernel has its own, and its parameters). Ties go to the lower number. The
-    answer is that of a full scan; `max_share=0.05` solves at most that share of the candidates, those with the lowest
-    bounds, and may miss some.
+    A lower bound of the discrepancy rules most candidates out before they are solved. Ties go to the lower number.
 
+    Parameters
+    ----------
+    query : anything `as_graphs` accepts
+        One graph or several.
+    graphs : anything `as_graphs` accepts, or a fitted RWKernel
+        The candidates. Graphs set the scale of the costs (R7); a kernel has its own scale and parameters.
+    k : int, default 10
+        How many graphs to find.
+    max_share : float, optional
+        Solve at most this share of the candidates, those with the lowest bounds. The search may then miss neighbours.
+    **parameters
+        Fields of `rwk.Parameters`; not with a fitted kernel.
+
+    Returns
+    -------
+    Neighbours
+        `indices` and `values` (discrepancies), nearest first: shape (k,) for one query, (queries, k) for several; and
+        how many pairs were solved (`n_solved` of `n_candidates`).
+
+    Examples
+    --------
     >>> import networkx as nx
     >>> found = nearest(nx.cycle_graph(6), [nx.path_graph(5), nx.cycle_graph(7), nx.star_graph(9)], k=1)
     >>> found.indices.tolist()
@@ -56,14 +75,14 @@ def nearest(query: Any, graphs: Any, k: int = 10, *, max_share: float | None = N
     """
     if isinstance(graphs, RWKernel):
         if parameters:
-            raise ValueError(f"a fitted kernel has its parameters; {next(iter(parameters))!r} can't be given with it")
+            raise ValueError(f"a fitted kernel has its own parameters; remove {next(iter(parameters))!r}")
         kernel = graphs
     else:
         kernel = RWKernel(**{**Parameters.of(parameters).asdict(), "variant": None}).fit(graphs)
     settings = Parameters.of(kernel.get_params(deep=False))
     queries = as_graphs(query)
     if not 1 <= k <= kernel.n_graphs_:
-        raise ValueError(f"k={k} neighbours were asked for; there are {kernel.n_graphs_} graphs to choose from")
+        raise ValueError(f"k={k} is outside its range: there are {kernel.n_graphs_} graphs to choose from")
     if max_share is not None and not 0 < max_share <= 1:
         raise ValueError(f"max_share={max_share} is outside its range: it must be greater than 0 and at most 1")
     most = kernel.n_graphs_ if max_share is None else max(k, round(max_share * kernel.n_graphs_))
@@ -78,14 +97,14 @@ def nearest(query: Any, graphs: Any, k: int = 10, *, max_share: float | None = N
 
 
 class _Scan(NamedTuple):
-    """Queries and candidates in one set of measures, and what is known of them before any pair is solved."""
+    """Queries and candidates in one set of measures, with their signatures."""
 
     both: GraphMeasures  # queries first
     ranks: IntArray
     queries: list[Signatures]
     candidates: Signatures
     settings: Parameters
-    own: FloatArray | None  # discrepancies to themselves, where half of them is subtracted
+    own: FloatArray | None  # RW(G, G) of every graph, if values are debiased (R17)
 
     @classmethod
     def of(cls, queries: GraphMeasures, candidates: GraphMeasures, settings: Parameters) -> Self:
@@ -96,10 +115,10 @@ class _Scan(NamedTuple):
         return cls(both, content_ranks(whole), marks, signatures(candidates), settings, own)
 
     def nearest(self, q: int, k: int, most: int) -> tuple[IntArray, FloatArray, int]:
-        """Numbers and values of the k nearest of query q, and how many pairs were solved; at most `most`.
+        """Numbers and values of the k graphs nearest to query q, and how many pairs were solved, at most `most`.
 
-        Values beyond the bound's reach stay infinite. The cheap bound of all candidates decides whose tighter bound
-        is computed, that one whose pair is solved.
+        The cheap bound decides for which candidates the tighter bound is computed, and that one which pairs are
+        solved. The values of all others stay infinite.
         """
         bounds = self._debiased(q, lower_bounds(self.queries[q], self.candidates, self.settings.cost_weights()))
         tight = np.zeros(len(bounds), bool)

@@ -1,4 +1,4 @@
-"""Threads: how many `n_jobs` means, and work dealt out to them."""
+"""Threads: how many `n_jobs` asks for, and a loop that runs on them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
-# Called with the number of pairs, graphs or folds done since the last call.
+# called with the number of pairs, graphs or folds done since the last call
 Ticker = Callable[[int], None]
 
 
 def in_threads(work: Callable[[int], int], count: int, *, n_jobs: int | None, tick: Ticker | None) -> None:
-    """Call work(0..count-1) from `n_jobs` threads; an interrupt lets running chunks end and starts no more."""
+    """Call work(0), ..., work(count - 1) in `n_jobs` threads; after an interrupt, running calls end and none starts.
+
+    `work` returns the number that `tick` is called with.
+    """
     report = tick or (lambda done: None)
     n_threads = min(thread_count(n_jobs), count)
     if n_threads <= 1:
@@ -35,7 +38,11 @@ def in_threads(work: Callable[[int], int], count: int, *, n_jobs: int | None, ti
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """Threads for `n_jobs` as scikit-learn counts them: None is all, -1 all, -2 all but one."""
+    """Number of threads that `n_jobs` asks for: None and -1 mean all cores that this process may use, -2 all but one.
+
+    >>> thread_count(3), thread_count(-1) == thread_count(None)
+    (3, True)
+    """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
         return cores
@@ -45,13 +52,13 @@ def thread_count(n_jobs: int | None) -> int:
 
 
 def one_blas_thread() -> Any:
-    """Pin BLAS inside a pair to one thread; the old number is restored on leaving."""
+    """A context in which BLAS uses one thread; the old number is restored at the end."""
     return _libraries().limit(limits=1, user_api="blas")
 
 
 @functools.cache
 def _libraries() -> Any:
-    """The thread pools of this process; looking for them takes milliseconds, so it is done once."""
+    """The thread pools of this process; finding them takes milliseconds, so it is done once."""
     import scipy.linalg.cython_blas  # noqa: F401  (the BLAS that compiled products call must be loaded to be found)
     from threadpoolctl import ThreadpoolController
 
