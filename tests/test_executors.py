@@ -114,7 +114,7 @@ def test_unknown_executor() -> None:
 def test_a_tile_of_another_version_is_refused() -> None:
     measures, _ = represent(GRAPHS[:2], Parameters())
     job = TileJob.of(Parameters(), "cpu")._replace(version=("0.0.9", 0))
-    with pytest.raises(GramError, match=r"a worker has rwk .* started by 0\.0\.9"):
+    with pytest.raises(GramError, match=r"a worker has rwk .* started by rwk 0\.0\.9"):
         solve_tile(job, measures, None)
 
 

@@ -333,7 +333,7 @@ def test_a_damaged_manifest(store: Path, content: str | None) -> None:
 def test_a_store_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     for place in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(GramError, match="a store is a folder"):
+        with pytest.raises(GramError, match="is not a folder"):
             computed(GRAPHS, place)
     assert (tmp_path / "file").read_text() == "mine"
 

@@ -1,4 +1,4 @@
-"""`rwk baselines list`: the methods RWK is compared with."""
+"""`rwk baselines list`: the methods that RWK is compared with."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from rich.table import Table
 
 from rwk.cli.screen import console
 
-baselines = typer.Typer(no_args_is_help=True, help="The methods RWK is compared with.")
+baselines = typer.Typer(no_args_is_help=True, help="The methods that RWK is compared with.")
 
 
 @baselines.callback()
 def about() -> None:
-    """The methods RWK is compared with."""
+    """The methods that RWK is compared with."""
 
 
 @baselines.command("list")
-def list_them() -> None:
-    """Print every baseline: its name, what data it accepts, what kind it is, where it is described."""
+def list_baselines() -> None:
+    """Print every baseline: name, the data it accepts, kind, packages it needs, reference."""
     from rwk.baselines import describe
 
     table = Table("name", "accepts", "kind", "needs", "reference")

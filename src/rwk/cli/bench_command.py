@@ -1,4 +1,4 @@
-"""`rwk bench`: timings side by side, as a table and a record."""
+"""`rwk bench`: timings of the solver and of others, as a table and a record."""
 
 from __future__ import annotations
 
@@ -9,28 +9,29 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from rwk.cli.screen import console, errors
+from rwk.cli.screen import console, note, say
 
 
 def bench(
     datasets: Annotated[
-        str | None, typer.Option(help="Datasets to take pairs from (gpu: whole Grams).", show_default="by backend")
+        str | None,
+        typer.Option(help="Datasets, separated by commas.", show_default="by backend"),
     ] = None,
-    graphs: Annotated[int, typer.Option(help="Graphs of each dataset, all pairs of them.", min=2)] = 64,
+    graphs: Annotated[int, typer.Option(help="Number of graphs per dataset; all their pairs are timed.", min=2)] = 64,
     backend: Annotated[str, typer.Option(help="cpu or gpu.")] = "cpu",
-    scaling: Annotated[bool, typer.Option("--scaling", help="How cost grows with nodes and graphs instead.")] = False,
-    whole: Annotated[bool, typer.Option("--whole", help="NCI1 and DD: representation, memory, a Gram.")] = False,
-    precision: Annotated[bool, typer.Option("--precision", help="Float32 against float64 on every pair.")] = False,
-    matrices: Annotated[Path | None, typer.Option(help="With gpu: folder to keep the Grams' discrepancies in.")] = None,
+    scaling: Annotated[bool, typer.Option("--scaling", help="Time how cost grows with nodes and graphs.")] = False,
+    whole: Annotated[bool, typer.Option("--whole", help="Time whole sets: NCI1 and DD.")] = False,
+    precision: Annotated[bool, typer.Option("--precision", help="Compare float32 with float64 on every pair.")] = False,
+    matrices: Annotated[Path | None, typer.Option(help="With gpu: folder to keep the matrices in.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Record to write.")] = None,
 ) -> None:
-    """Time the solver beside POT, WWL and NumPy: same pairs, one process, one thread each."""
+    """Time the solver, POT, WWL and NumPy on the same pairs, with one thread each."""
     from rwk.runtime.files import check_writable, write_json
     from rwk.runtime.machine import machine_record
     from rwk.transport.problem import SOLVER_VERSION
 
     if backend not in ("cpu", "gpu"):
-        raise ValueError(f"backend={backend!r} can't be timed; it is cpu or gpu")
+        raise ValueError(f"backend={backend!r} can't be timed; use cpu or gpu")
     parts = {"scaling": scaling, "whole": whole, "precision": precision, f"bench-{backend}": True}
     name = f"bench-{backend}" if backend == "gpu" else next(part for part, wanted in parts.items() if wanted)
     output = output or Path("out") / f"{name}.json"
@@ -50,7 +51,7 @@ def bench(
     else:
         found = _cpu((datasets or "MUTAG,ENZYMES,COX2").split(","), graphs)
     save(found)
-    console.print(f"record: {output}", highlight=False, soft_wrap=True)
+    say(f"record: {output}")
 
 
 def _cpu(datasets: list[str], n_graphs: int) -> dict[str, Any]:
@@ -59,16 +60,13 @@ def _cpu(datasets: list[str], n_graphs: int) -> dict[str, Any]:
 
     rows = []
     for name in datasets:
-        errors.print(f"{name} …")
+        note(f"{name} …")
         rows.append(compare(name, n_graphs=n_graphs))
     console.print(_times(rows))
     console.print(_steps(rows))
     found: dict[str, Any] = {"datasets": rows, "start-up": startup(), "threads": threads()}
-    console.print(
-        f"two threads {found['threads']['ratio']:.2f}x one; "
-        + ", ".join(f"{what} {seconds:.2f} s" for what, seconds in found["start-up"].items()),
-        highlight=False,
-    )
+    times = ", ".join(f"{what} {seconds:.2f} s" for what, seconds in found["start-up"].items())
+    say(f"two threads are {found['threads']['ratio']:.2f} times as fast as one; {times}")
     return found
 
 
@@ -96,7 +94,7 @@ def _times(rows: list[dict[str, Any]]) -> Table:
 
 
 def _steps(rows: list[dict[str, Any]]) -> Table:
-    table = Table(title="microseconds of a step", title_justify="left")
+    table = Table(title="microseconds per step", title_justify="left")
     table.add_column("")
     for row in rows:
         table.add_column(row["dataset"], justify="right")
@@ -109,7 +107,7 @@ def _scaling() -> dict[str, Any]:
     from rwk.bench.growth import by_graphs, by_nodes
 
     nodes, graphs = by_nodes(), by_graphs()
-    console.print(f"time of a pair grows as n^{nodes['exponent']:.2f}, of a matrix as N^{graphs['exponent']:.2f}")
+    say(f"time per pair grows as n^{nodes['exponent']:.2f}, time per matrix as N^{graphs['exponent']:.2f}")
     return {"nodes": nodes, "graphs": graphs}
 
 
@@ -120,7 +118,7 @@ def _whole(save: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
 
     def keep(where: dict[str, Any], part: str, measured: Any) -> None:
         where[part] = measured
-        console.print(f"{part}: {measured}", highlight=False, soft_wrap=True)
+        say(f"{part}: {measured}")
         save(found)
 
     keep(found, "NCI1", nci1())
@@ -139,7 +137,7 @@ def _precision() -> dict[str, Any]:
     for name in DATASETS:
         rows.append(agreement(name))
         largest, count = rows[-1]["largest relative difference"], rows[-1]["pairs"]
-        console.print(f"{name}: float32 differs by at most {largest:.1e} on {count:,} pairs", highlight=False)
+        say(f"{name}: float32 differs by at most {largest:.1e} on {count:,} pairs")
     return {"datasets": rows}
 
 

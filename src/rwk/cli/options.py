@@ -1,4 +1,4 @@
-"""Command-line options made of `Parameters`: one option a field, the same name, default and meaning."""
+"""Command-line options for `Parameters`: one per field, with the same name, default and meaning."""
 
 from __future__ import annotations
 
@@ -14,41 +14,45 @@ from rwk.parameters import Parameters
 
 # field -> panel and help; types and defaults come from Parameters
 OPTIONS: Final[dict[str, tuple[str, str]]] = {
-    "hops": ("Representation", "Reach of the local variation; 0 leaves it out."),
-    "wl_rounds": ("Representation", "Weisfeiler-Lehman rounds of the label colours."),
-    "wl_edge_labels": ("Representation", "Let edge labels take part in the refinement."),
-    "feature_metric": ("Representation", "l2, hamming or both."),
-    "hamming_weight": ("Representation", "Share of the Hamming part when the metric is both."),
-    "label_weight": ("Representation", "Share of labels where graphs have attributes too."),
-    "attribute_rounds": ("Representation", "Rounds of smoothing of the attributes along edges."),
-    "embedding": ("Representation", "heat-signature or attention."),
-    "embedding_dim": ("Representation", "Columns of the embedding, if not its own default."),
-    "walk_length": ("Representation", "Walk length of the attention embedding."),
-    "n_walks": ("Representation", "Walks a node of the attention embedding."),
+    "hops": ("Representation", "Reach of the local variation of the features; 0 leaves it out."),
+    "wl_rounds": ("Representation", "Weisfeiler-Lehman rounds on the node labels."),
+    "wl_edge_labels": ("Representation", "Use edge labels in the Weisfeiler-Lehman rounds."),
+    "feature_metric": ("Representation", "How features are compared: l2, hamming or both."),
+    "hamming_weight": ("Representation", "Share of the Hamming part, if the metric is both."),
+    "label_weight": ("Representation", "Share of labels, if graphs have labels and attributes."),
+    "attribute_rounds": ("Representation", "Rounds of smoothing the attributes along edges."),
+    "embedding": ("Representation", "Structure embedding: heat-signature or attention."),
+    "embedding_dim": ("Representation", "Columns of the embedding; by default 8 (heat-signature) or 64 (attention)."),
+    "walk_length": ("Representation", "Length of the walks of the attention embedding."),
+    "n_walks": ("Representation", "Number of walks of the attention embedding."),
     "structure": ("Representation", "embedding, shortest-path, adjacency, laplacian, heat-kernel or edge-distance."),
-    "structure_metric": ("Representation", "auto, euclidean or hamming."),
+    "structure_metric": ("Representation", "Distance of embedded nodes: auto, euclidean or hamming."),
     "laplacian": ("Representation", "normalized or combinatorial."),
-    "scale": ("Representation", "fit (learned on the graphs) or none."),
-    "beta_local": ("Model", "Weight of the local term."),
-    "beta_global": ("Model", "Weight of the global (Gromov-Wasserstein) term."),
-    "laplacian_source": ("Model", "Weight of the source Laplacian."),
-    "laplacian_target": ("Model", "Weight of the target Laplacian."),
-    "ridge": ("Model", "Weight of the squared coupling."),
+    "scale": ("Representation", "fit divides costs by their typical size on the graphs; none leaves them."),
+    "beta_local": ("Model", "Weight of the local part."),
+    "beta_global": ("Model", "Weight of the global (Gromov-Wasserstein) part."),
+    "laplacian_source": ("Model", "Weight of the Laplacian term of the first graph."),
+    "laplacian_target": ("Model", "Weight of the Laplacian term of the second graph."),
+    "ridge": ("Model", "Weight of the squared norm of the coupling."),
     "degree_weight": ("Model", "Weight of the degree prior."),
-    "degree_prior": ("Model", "attract or repel (the sign printed in the paper)."),
+    "degree_prior": ("Model", "attract, or repel (the sign that the paper prints)."),
     "entropy": ("Solver", "Entropy of the Sinkhorn step, in units of the costs."),
-    "direction": ("Solver", "sinkhorn or exact (needs POT)."),
-    "max_iter": ("Solver", "Conditional-gradient iterations at most."),
-    "sinkhorn_iter": ("Solver", "Rounds of each Sinkhorn step."),
-    "tol": ("Solver", "Gap at which to stop."),
+    "direction": ("Solver", "sinkhorn, or exact (slower; needs POT)."),
+    "max_iter": ("Solver", "Largest number of conditional gradient iterations."),
+    "sinkhorn_iter": ("Solver", "Sinkhorn rounds per iteration."),
+    "tol": ("Solver", "Gap at which the solver stops."),
     "precision": ("Solver", "float64 or float32."),
-    "debias": ("Kernel", "Subtract half of each graph's discrepancy to itself."),
-    "eta": ("Kernel", "K = exp(-eta RW)."),
-    "backend": ("Running", "auto, cpu or gpu."),
-    "n_jobs": ("Running", "Threads; all cores if not given."),
-    "random_state": ("Running", "Seed of whatever is sampled."),
+    "debias": ("Kernel", "Subtract half of each graph's discrepancy with itself."),
+    "eta": ("Kernel", "Width of the kernel: K = exp(-eta RW)."),
+    "backend": ("Running", "auto (the GPU if there is one), cpu or gpu."),
+    "n_jobs": ("Running", "Threads; all cores if not given, -1: all cores, -2: all but one."),
+    "random_state": ("Running", "Seed of everything drawn at random."),
     "variant": ("Model", "A variant of the paper: RWK, RWK-1, RWK-0, NoRegs, ..."),
 }
+
+# for commands that take these two without the other parameters
+Backend = Annotated[str, typer.Option("--backend", help=OPTIONS["backend"][1])]
+Jobs = Annotated[int | None, typer.Option("--n-jobs", help=OPTIONS["n_jobs"][1])]
 
 _TYPES: Final[dict[str, Any]] = {
     "int": int,
@@ -62,7 +66,7 @@ _TYPES: Final[dict[str, Any]] = {
 
 
 def with_parameters(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command one option for every parameter; it receives them checked, as `parameters`."""
+    """Give a command one option per field of `Parameters`; it gets them, checked, as its argument `parameters`."""
     own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "parameters"]
     options = [_option(field) for field in fields(Parameters)]
 
