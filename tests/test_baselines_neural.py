@@ -290,7 +290,7 @@ def test_wrong_number_of_classes() -> None:
     [
         ({"device": "gpu"}, [0, 1] * 4, "device='gpu' is not there; use 'cpu'"),
         ({"validation": 0.9}, [0, 1] * 4, "validation=0.9 leaves too few of 8 graphs"),
-        ({}, [0] * 7 + [1], "class 1 has a single member, which can't be set aside; use validation=0"),
+        ({}, [0] * 7 + [1], "class 1 has a single graph, which can't be set aside; use validation=0"),
         ({}, [0] * 8, "of one class"),
     ],
 )

@@ -20,12 +20,13 @@ from rwk.gram.budget import MOST_GRAPHS, Workload, limits_within, parse_memory
 from rwk.gram.compute import compute_gram, parse_part
 from rwk.gram.errors import GramError
 from rwk.gram.estimate import estimate_gram
-from rwk.gram.tiles import MOST_COST, TileLimits, Tiling, block_ends, pair_cost, tile_weight
+from rwk.gram.tiles import MOST_COST, TileLimits, Tiling, block_ends, tile_weight
 from rwk.graphs import GraphError
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.words import size
 from rwk.transport.measures import GraphMeasures, cut, from_bytes, joined, to_bytes
+from rwk.transport.work import pair_cost
 
 pytest.importorskip("zarr", reason="zarr is in the extra 'distributed'")
 GRAPHS = random_graphs(40)

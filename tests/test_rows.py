@@ -24,11 +24,11 @@ from rwk.gram.matrices import discrepancy_matrix, matrix_place
 from rwk.gram.matrix import triangle_blocks
 from rwk.gram.rows import KeptRows
 from rwk.gram.settings import KeptMatrices
-from rwk.gram.tiles import pair_cost, triangle_costs
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.files import OutputError
 from rwk.runtime.threads import Ticker
+from rwk.transport.work import pair_cost, triangle_costs
 
 GRAPHS = random_graphs(30)
 PARAMETERS = Parameters.of(QUICK)

@@ -117,8 +117,7 @@ def aligned(
 ) -> PairSolution:
     """Solve graphs 0 and 1 of these measures in that order; debias, certify and trace as asked."""
     check_starts(n_starts)
-    weights, options = settings.cost_weights(), settings.scg_options()
-    backend = "exact" if settings.direction == "exact" else settings.backend
+    weights, options, backend = settings.cost_weights(), settings.scg_options(), settings.solver()
     solved = in_precision(measures, settings.precision)
 
     def solve(a: int, b: int) -> PairSolution:

@@ -237,6 +237,10 @@ class Parameters:
             tol=float(self.tol),
         )
 
+    def solver(self) -> str:
+        """Which solver pairs go to, by its name in `transport.pairs`: "exact", or by the backend, "auto" included."""
+        return "exact" if self.direction == "exact" else self.backend
+
     def asdict(self) -> dict[str, Any]:
         """Plain values, for records."""
         return asdict(self)

@@ -1,8 +1,8 @@
-"""What all baselines share: how they are fitted, what they say about themselves, when they refuse.
+"""What all baselines share: how they are fitted, what they state about themselves, which graphs they reject.
 
-A kernel turns graphs into a state (`_represent`), and two states into a matrix (`_compare`); a new graph is only ever
-compared with what `fit` kept. `settings` gives the Gram matrix of every setting of a method's grid, for model selection
-by cross-validation, and shares work between settings where it can.
+A kernel turns graphs into a representation (`_represent`), and two representations into a matrix (`_compare`); new
+graphs are compared only with what `fit` kept. `settings` yields the Gram matrix of every setting of the grid of a
+method, for model selection by cross-validation, and shares work between settings if it can.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ LARGE: Final = 2000  # graphs
 
 
 class NotApplicable(GraphError):
-    """A method that can't use these graphs, with a sentence that says what it needs."""
+    """Raised if a method can't use the given graphs; the message says what it needs."""
 
 
 class Baseline(BaseEstimator):  # type: ignore[misc]
-    """Facts about a method; `accepts` names what it can work on: "labels", "attributes", "structure" (neither)."""
+    """Facts about a method; `accepts` lists what it can use: "labels", "attributes", "structure" (neither of them)."""
 
     title: ClassVar[str]
     reference: ClassVar[str]
     kind: ClassVar[Kind]
     accepts: ClassVar[tuple[str, ...]]
     grid: ClassVar[Mapping[str, Sequence[Any]]]
-    extra: ClassVar[str] = ""  # a library it can't do without
-    ranges: ClassVar[Mapping[str, Range]] = RANGES  # what parameters may be
+    extra: ClassVar[str] = ""  # a library that it needs
+    ranges: ClassVar[Mapping[str, Range]] = RANGES  # valid values of parameters
 
     @classmethod
     def applies(cls, graphs: GraphSet) -> bool:
@@ -51,10 +51,12 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
         """Raise `NotApplicable` if the method can't use these graphs."""
         if not cls.applies(graphs):
             needed = " or ".join(cls.accepts)
-            raise NotApplicable(f"{cls.title} does not apply to {graphs.name}: it needs node {needed}, and has none")
+            raise NotApplicable(
+                f"{cls.title} does not apply to {graphs.name}: it needs node {needed}, and these graphs have none"
+            )
 
     def _checked(self, X: Any) -> GraphSet:
-        """The graphs to fit, once the parameters are known to be in their ranges."""
+        """Check the parameters, and return the graphs to fit."""
         check_parameters(self.get_params(deep=False), self.ranges)
         return self._graphs(X)
 
@@ -65,12 +67,12 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
 
 
 class GraphKernel(TransformerMixin, Baseline):  # type: ignore[misc]
-    """A kernel between graphs as a transformer: rows are the graphs given, columns the fitted ones."""
+    """A graph kernel as a transformer: rows of the matrix are the given graphs, columns the fitted ones."""
 
     kind: ClassVar[Kind] = "kernel"
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Represent the graphs and keep what new graphs are compared with; y is ignored."""
+        """Represent the graphs, and keep what new graphs are compared with; y is ignored."""
         graphs = self._checked(X)
         self._learn(graphs)
         self.fitted_ = self._represent(graphs)
@@ -78,7 +80,7 @@ class GraphKernel(TransformerMixin, Baseline):  # type: ignore[misc]
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> FloatArray:
-        """Fit, and the symmetric Gram matrix of the fitted graphs."""
+        """Fit, and return the symmetric Gram matrix of the fitted graphs."""
         self.fit(X)
         return self._compare(self.fitted_, None)
 
@@ -88,7 +90,7 @@ class GraphKernel(TransformerMixin, Baseline):  # type: ignore[misc]
         return self._compare(self._represent(self._graphs(X)), self.fitted_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """One column a fitted graph."""
+        """Names of the columns, one per fitted graph."""
         check_is_fitted(self, "fitted_")
         return np.array([f"graph{i}" for i in range(self.n_graphs_)], dtype=object)
 
@@ -99,23 +101,23 @@ class GraphKernel(TransformerMixin, Baseline):  # type: ignore[misc]
             yield setting_name(parameters), kept(clone(self).set_params(**parameters).fit_transform(graphs))
 
     def _learn(self, graphs: GraphSet) -> None:
-        """Learn from the fitted graphs what new ones are represented with."""
+        """Learn from the fitted graphs what representing new graphs needs."""
 
     def _represent(self, graphs: GraphSet) -> Any:
         raise NotImplementedError
 
     def _compare(self, rows: Any, columns: Any) -> FloatArray:
-        """The matrix of two states, or without columns the symmetric one of the rows."""
+        """The kernel matrix of two representations; without columns, the symmetric one of the rows."""
         raise NotImplementedError
 
 
 class HistogramKernel(GraphKernel):
-    """A sum of inner products of histograms, normalised to a unit diagonal unless `normalize` is off."""
+    """A sum of inner products of histograms, scaled to a unit diagonal if `normalize` is set."""
 
     normalize: bool
 
     def _represent(self, graphs: GraphSet) -> list[Histograms]:
-        """One term of the sum after the other."""
+        """The terms of the sum."""
         raise NotImplementedError
 
     def _compare(self, rows: list[Histograms], columns: list[Histograms] | None) -> FloatArray:
@@ -137,7 +139,7 @@ class RoundsKernel(HistogramKernel):
     rounds: int
 
     def settings(self, X: Any) -> Iterator[tuple[str, FloatArray]]:
-        """As `GraphKernel.settings`; fewer rounds are the first terms of more rounds."""
+        """Like `GraphKernel.settings`; the terms of few rounds are the first terms of more rounds."""
         graphs = self._graphs(X)
         others = {name: values for name, values in self.grid.items() if name != "rounds"}
         for parameters in ParameterGrid(others):
@@ -150,21 +152,21 @@ class RoundsKernel(HistogramKernel):
 
 
 class DiscrepancyKernel(GraphKernel):
-    """exp(−γ D) of a discrepancy D, zero on the diagonal; `gammas` are the γ its paper tries."""
+    """exp(−γ D) of a discrepancy D with zero diagonal; `gammas` are the values of γ that its paper tries."""
 
     kind: ClassVar[Kind] = "discrepancy"
     gammas: ClassVar[Sequence[float]]
     gamma: float
 
     def discrepancy(self, X: Any = None) -> FloatArray:
-        """Discrepancies of new graphs with the fitted ones, or, without X, of the fitted graphs."""
+        """Discrepancies of new graphs with the fitted graphs; without X, those between the fitted graphs."""
         check_is_fitted(self, "fitted_")
         if X is None:
             return self._discrepancies(self.fitted_, None)
         return self._discrepancies(self._represent(self._graphs(X)), self.fitted_)
 
     def settings(self, X: Any) -> Iterator[tuple[str, FloatArray]]:
-        """As `GraphKernel.settings`, with discrepancies in place of kernels."""
+        """Like `GraphKernel.settings`, with discrepancies instead of kernels."""
         graphs = self._graphs(X)
         for parameters in ParameterGrid(self.grid):
             yield setting_name(parameters), kept(clone(self).set_params(**parameters).fit(graphs).discrepancy())
@@ -173,29 +175,29 @@ class DiscrepancyKernel(GraphKernel):
         return np.asarray(np.exp(-self.gamma * self._discrepancies(rows, columns)))
 
     def _discrepancies(self, rows: Any, columns: Any) -> FloatArray:
-        """The discrepancies of two states, or without columns the symmetric ones of the rows."""
+        """The discrepancies of two representations; without columns, the symmetric ones of the rows."""
         raise NotImplementedError
 
 
 class GraphClassifier(ClassifierMixin, Baseline):  # type: ignore[misc]
-    """A classifier of graphs: fit(graphs, y), predict(graphs)."""
+    """A graph classifier: fit(graphs, y), predict(graphs)."""
 
     kind: ClassVar[Kind] = "classifier"
 
 
 def cosine(gram: FloatArray, rows: FloatArray, columns: FloatArray) -> FloatArray:
-    """K / sqrt(k(x, x) k(y, y)); 0 where a graph has no feature at all."""
+    """K / sqrt(k(x, x) k(y, y)), from the diagonals of rows and columns; 0 if a graph has no features."""
     root = np.sqrt(np.outer(rows, columns))
     return np.divide(gram, root, out=np.zeros_like(gram), where=root > 0)
 
 
 def kept(matrix: FloatArray) -> Any:
-    """A matrix of a setting as it is kept beside the others: in single precision if it is large."""
+    """The matrix of a setting as it is kept in memory with the others: in single precision if it is large."""
     return matrix.astype(np.float32) if len(matrix) > LARGE else matrix
 
 
 def setting_name(parameters: Mapping[str, Any]) -> str:
-    """A setting in words.
+    """The name of a setting.
 
     >>> setting_name({"rounds": 2, "power": 1.0})
     'rounds=2, power=1.0'
@@ -204,7 +206,7 @@ def setting_name(parameters: Mapping[str, Any]) -> str:
 
 
 def sum_of(matrices: Iterator[FloatArray] | Any) -> FloatArray:
-    """Sum of matrices that come one by one."""
+    """Sum of matrices from an iterator, so that only one is in memory at a time."""
     total: Any = 0.0
     for matrix in matrices:
         total = total + matrix

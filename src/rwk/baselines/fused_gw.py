@@ -1,9 +1,9 @@
-"""Fused Gromov-Wasserstein: node features and distances inside graphs matched by one coupling.
+"""Fused Gromov-Wasserstein (FGW): one coupling matches both node features and distances inside graphs.
 
     FGW = min over couplings T of  (1 − α) Σ M_ij T_ij + α Σ (C_ik − D_jl)² T_ij T_kl
 
-found by conditional gradients from the product coupling with exact line search; every direction is an exact transport
-plan (`emd`). Masses are uniform. With C and D symmetric, the quadratic part is const − 2 <C T D, T>.
+found by conditional gradients with exact line search, from the product coupling; each direction is an exact transport
+plan (`network_simplex`). Masses are uniform. As C and D are symmetric, the quadratic part is const − 2 <C T D, T>.
 """
 
 from __future__ import annotations
@@ -31,22 +31,37 @@ STRUCTURES: Final = ("auto", "shortest-path", "edge-distance")
 class FusedGraphs(NamedTuple):
     """Distances and features of all graphs."""
 
-    distances: FloatArray  # matrices, flat, one after the other
+    distances: FloatArray  # the matrices of all graphs, flattened and concatenated
     distance_offsets: IntArray
-    points: FloatArray  # (V, d); d = 0 where colours are compared
-    colours: Colours  # (rounds, V); no rounds where points are compared
+    points: FloatArray  # (V, d); d = 0 if colours are compared
+    colours: Colours  # (rounds, V); no rounds if points are compared
     offsets: IntArray
-    place: FloatArray  # the graph with the smaller one goes first, fitted or not
+    place: FloatArray  # of two graphs, the one with the smaller place is the source
 
 
 class FGW(DiscrepancyKernel):
-    """exp(−γ FGW) with the fused Gromov-Wasserstein discrepancy of features and shortest paths.
+    """exp(−γ FGW) with the fused Gromov-Wasserstein discrepancy of node features and shortest-path distances.
 
-    Features are standardised attributes (squared Euclidean, over twice their number) or, without attributes,
-    Weisfeiler-Lehman colours (share of rounds 0..`rounds` that differ). `structure`: "shortest-path" counts edges,
-    "edge-distance" takes lengths from the first edge attribute, "auto" the latter where there is one such attribute.
-    Distances are divided by the largest one of the fitted graphs. `alpha` weighs structure against features.
+    Features are standardised attributes (squared Euclidean distance, divided by twice their number) or, without
+    attributes, Weisfeiler-Lehman colours (share of rounds in which they differ). Distances inside graphs are divided by
+    the largest one of the fitted graphs.
 
+    Parameters
+    ----------
+    alpha : float, default 0.5
+        Weight of the structure, from 0 (features only) to 1 (structure only).
+    gamma : float, default 1.0
+        γ of the kernel.
+    rounds : int, default 2
+        Rounds of colour refinement; not used with attributes.
+    structure : {"auto", "shortest-path", "edge-distance"}, default "auto"
+        "shortest-path" counts edges, "edge-distance" takes their lengths from the first edge attribute; "auto" is the
+        latter if there is exactly one edge attribute.
+    n_jobs : int, optional
+        Number of threads; by default all.
+
+    Examples
+    --------
     >>> from rwk import as_graphs
     >>> import networkx as nx
     >>> kernel = FGW(alpha=0.5, rounds=0)
@@ -158,7 +173,7 @@ def _feature_costs(rows: Any, columns: Any, at: int, to: int, n: int, m: int) ->
 
 @compiled_loosely
 def fused_cost(cost: Any, c: Any, d: Any, alpha: float) -> float:
-    """The FGW objective at the coupling that conditional gradients reach."""
+    """The FGW objective at the coupling found by conditional gradients."""
     n, m = cost.shape
     plan = np.full((n, m), 1.0 / (n * m))
     fixed = np.empty((n, m))  # the part of the gradient that does not change

@@ -1,16 +1,16 @@
-"""Graph neural tangent kernel: the kernel of an infinitely wide graph network trained by gradient descent.
+"""Graph neural tangent kernel (GNTK): the kernel of an infinitely wide graph network trained by gradient descent.
 
-For two graphs with one-hot labels, Σ = Θ = [labels equal]. Each block first aggregates over closed neighbourhoods,
+For two graphs with one-hot labels, Σ = Θ = [labels equal] at first. Each block aggregates over closed neighbourhoods,
 
     Σ(u, v) ← c_u c_v Σ_{a ∈ N[u], b ∈ N[v]} Σ(a, b),   Θ likewise,
 
-then passes `layers` fully connected ReLU layers: with s_u = sqrt(Σ(u, u)) and ρ = Σ(u, v) / (s_u s_v),
+and then applies `layers` fully connected ReLU layers: with s_u = sqrt(Σ(u, u)) and ρ = Σ(u, v) / (s_u s_v),
 
     Σ ← s_u s_v κ₁(ρ),   Θ ← Θ κ₀(ρ) + Σ,
     κ₀(ρ) = (π − arccos ρ)/π,   κ₁(ρ) = (ρ (π − arccos ρ) + sqrt(1 − ρ²))/π.
 
-κ₁(1) = 1, so the layers leave s_u as the aggregation made it: one number per node and block, computed once a graph.
-The kernel is ΣΘ(u, v) of the last block, or with jumping knowledge of the input and all blocks together.
+κ₁(1) = 1, so the layers do not change s_u: it is one number per node and block, computed once per graph. The kernel is
+the sum of Θ(u, v) after the last block or, with jumping knowledge, its sum over the input and all blocks.
 """
 
 from __future__ import annotations
@@ -42,16 +42,32 @@ def _arccos_polynomial(degree: int) -> FloatArray:
     return np.asarray(np.polynomial.chebyshev.cheb2poly(series)[::-1], np.float64).copy()
 
 
-# the nearest singularity, x = −1, makes the error 5.8^-degree
+# the error is about 5.8^-degree, because of the singularity at x = −1
 ARCCOS: Final = _arccos_polynomial(20)
 
 
 class GNTK(GraphKernel):
-    """The tangent kernel of a graph network with `blocks` aggregations of `layers` ReLU layers each.
+    """Graph neural tangent kernel; nodes are described by their labels, or degrees if there are none.
 
-    `scale`: "uniform" (c_u = 1) or "degree" (c_u = 1 / |N[u]|). `jumping`: sum over all blocks, not the last alone.
-    Nodes are described by their labels, or degrees where there are none. `backend`: "cpu" (threads) or "gpu".
+    Parameters
+    ----------
+    blocks : int, default 4
+        Number of aggregations over neighbours.
+    layers : int, default 2
+        Number of ReLU layers after each aggregation.
+    scale : {"uniform", "degree"}, default "uniform"
+        Factor of an aggregation: c_u = 1, or c_u = 1 / |N[u]|.
+    jumping : bool, default True
+        Whether to sum over the input and all blocks (jumping knowledge) instead of taking the last block.
+    normalize : bool, default True
+        Whether to scale the kernel to a unit diagonal.
+    backend : {"cpu", "gpu"}, default "cpu"
+        Where the kernel is computed.
+    n_jobs : int, optional
+        Number of threads; by default all.
 
+    Examples
+    --------
     >>> from rwk import as_graphs
     >>> import networkx as nx
     >>> K = GNTK(blocks=2).fit_transform(as_graphs([nx.path_graph(3), nx.cycle_graph(3)]))
@@ -91,7 +107,7 @@ class GNTK(GraphKernel):
         self.n_jobs = n_jobs
 
     def settings(self, X: Any) -> Iterator[tuple[str, FloatArray]]:
-        """As `GraphKernel.settings`; fewer blocks are the beginning of more blocks."""
+        """Like `GraphKernel.settings`; few blocks are the first of more blocks."""
         graphs = self._graphs(X)
         others = {name: values for name, values in self.grid.items() if name != "blocks"}
         for parameters in ParameterGrid(others):
@@ -133,7 +149,7 @@ class GNTK(GraphKernel):
         if self.backend == "gpu":
             from rwk.runtime.device import open_device
 
-            device = open_device()  # or one sentence on what is missing, before torch is imported
+            device = open_device()  # raises an error that says what is missing, before torch is imported
             from rwk.baselines.gntk_gpu import kernel_on_device
 
             return kernel_on_device(rows, columns, self.layers, self.jumping, wanted, device)
@@ -173,7 +189,7 @@ def _solve_pairs(rows: Any, columns: Any, i: Any, j: Any, layers: int, jumping: 
 
 @compiled_loosely
 def _evolve(rows: Any, columns: Any, i: int, j: int, layers: int, learn: Any, out: Any) -> None:
-    """ΣΘ of one pair after every block; with `learn`, of a graph with itself, storing its roots."""
+    """The sum of Θ of one pair after every block; with `learn`, of a graph with itself, whose roots are stored."""
     a, b = rows.offsets[i], columns.offsets[j]
     n, m = rows.offsets[i + 1] - a, columns.offsets[j + 1] - b
     sigma = np.zeros((n, m))

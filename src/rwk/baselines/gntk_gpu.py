@@ -1,8 +1,8 @@
-"""The graph neural tangent kernel on a GPU: tiles of graphs of like size, every matrix of a tile at once.
+"""The graph neural tangent kernel on a GPU: graphs of similar size in tiles, all matrices of a tile at once.
 
-Graphs are laid out from the largest to the smallest and cut into groups; a tile is two groups, and holds Σ and Θ of all
-its pairs as (row graph, node, column graph, node). Aggregation is then a product from the left with closed adjacencies
-and one from the right. Nodes that only fill up a group have no neighbours and no root: their values stay 0.
+Graphs are sorted from the largest to the smallest and cut into groups; a tile is two groups, and holds Σ and Θ of all
+its pairs as (row graph, node, column graph, node). An aggregation is then a product with adjacency matrices from the
+left and one from the right. Padding nodes have no neighbours and root 0, so their values stay 0.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from rwk.baselines.gntk_graphs import TangentGraphs
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.device import chunk_bytes
 
-ALIVE: Final = 10  # arrays of the size of a tile's Σ while it is worked on
-TILE: Final = 2**26  # entries of Σ that keep a card busy; larger tiles would only mix sizes
+ALIVE: Final = 10  # arrays in memory, each as large as Σ of a tile
+TILE: Final = 2**26  # entries of Σ that keep a GPU busy; larger tiles would only mix sizes
 
 
 class GraphGroup(NamedTuple):
-    """Some graphs, filled up to one size n."""
+    """Some graphs, padded to the same number n of nodes."""
 
     members: IntArray
     closed: Any  # (g, n, n) adjacency with loops, rows times c_u
     labels: Any  # (g, n)
-    there: Any  # (g, n), whether there is a node
-    roots: Any  # (blocks, g, n), 0 where there is no node
+    there: Any  # (g, n), whether there is a node (or padding)
+    roots: Any  # (blocks, g, n), 0 for padding
 
 
 def kernel_on_device(
@@ -51,7 +51,7 @@ def kernel_on_device(
 
 
 def _groups(graphs: TangentGraphs, per_tile: int, device: Any) -> Iterator[GraphGroup]:
-    """The graphs, largest first, in groups of which two fill a tile at most (but for a graph that fills more alone)."""
+    """The graphs, largest first, in groups so that two fit into a tile; a very large graph is a group of its own."""
     sizes = np.diff(graphs.offsets)
     order = np.argsort(-sizes, kind="stable")
     most = int(per_tile**0.5)
@@ -99,13 +99,13 @@ def _summed(theta: Any) -> Any:
 
 
 def _aggregated(left: GraphGroup, matrix: Any, right: GraphGroup) -> Any:
-    """Σ over the closed neighbourhoods on both sides, scaled."""
+    """Sums over the closed neighbourhoods on both sides, scaled."""
     half = torch.einsum("iab,ibjc->iajc", left.closed, matrix)
     return torch.einsum("iajc,jdc->iajd", half, right.closed)
 
 
 def _relu(sigma: Any, theta: Any, norm: Any) -> tuple[Any, Any]:
-    """One fully connected layer; Σ = Θ = norm = 0 where there is no node, and stay so."""
+    """One fully connected layer; padding has Σ = Θ = norm = 0, and keeps it."""
     rho = sigma.div_(norm.clamp(min=torch.finfo(norm.dtype).tiny)).clamp_(-1.0, 1.0)
     kappa = rho.acos().neg_().add_(pi).div_(pi)
     rest = rho.square().neg_().add_(1.0).sqrt_().div_(pi)

@@ -1,4 +1,4 @@
-"""What the graph neural tangent kernel knows of each graph, on the processor and on a GPU."""
+"""The data of graphs for the graph neural tangent kernel, on CPU and GPU."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class TangentGraphs(NamedTuple):
 
     labels: IntArray
     offsets: IntArray
-    first: IntArray  # neighbours of node v: neighbours[first[v]:first[v + 1]], numbered inside the graph
+    first: IntArray  # the neighbours of node v are neighbours[first[v]:first[v + 1]], numbered inside the graph
     neighbours: IntArray
     scale: FloatArray  # c_u
     roots: FloatArray  # (blocks, V)

@@ -1,10 +1,10 @@
-"""GraphHopper: nodes compared where shortest paths of equal length pass them at the same place.
+"""GraphHopper kernel (GHK): nodes at the same position of shortest paths of equal length are compared.
 
-M(v)[i, j] counts the shortest paths with j edges that have v in place i. A matrix is stored as one row, the entry of
-(i, j) at j(j + 1)/2 + i, so that the row of a graph of smaller diameter is a prefix of a longer row.
+M(v)[i, j] counts the shortest paths with j edges that have v at position i. The matrix is stored as one row, entry
+(i, j) at j(j + 1)/2 + i, so that a graph of smaller diameter fills only the beginning of a longer row.
 
-With a linear or Dirac node kernel, Σ <M(v), M(w)> <x, y> is the inner product of Σ_v M(v) ⊗ x of the two graphs:
-one sparse row a graph. With the Gaussian one every pair of nodes is compared, in dense blocks.
+With a linear or Dirac node kernel, Σ <M(v), M(w)> <x, y> is the inner product of Σ_v M(v) ⊗ x of the two graphs: one
+sparse row per graph. With a Gaussian node kernel every pair of nodes is compared, in dense blocks.
 """
 
 from __future__ import annotations
@@ -31,18 +31,28 @@ NODES_PER_BLOCK: Final = 2048
 class HopperNodes(NamedTuple):
     """Path counts and attributes of all nodes, graphs in order of their diameter."""
 
-    paths: list[FloatArray]  # (nodes, places) of each graph
+    paths: list[FloatArray]  # (nodes, positions) of each graph
     attributes: list[FloatArray]
     order: IntArray  # order[k] is the number of the k-th graph
 
 
 class GHK(GraphKernel):
-    """Σ over pairs of nodes of <M(v), M(w)> k(v, w), M(v) counting the shortest paths through a node by place.
+    """GraphHopper kernel: Σ over pairs of nodes of <M(v), M(w)> k(v, w), M(v) counting shortest paths through v.
 
-    `node_kernel`: "linear" or "gaussian" (exp(−‖x−y‖² / d) for d attributes) compare attributes, "dirac" labels;
-    graphs without attributes are compared by "dirac", on degrees if they have no labels. `standardize` brings
-    attributes to mean 0 and deviation 1 over the fitted graphs.
+    Graphs without attributes are compared by their labels, or degrees if they have no labels.
 
+    Parameters
+    ----------
+    node_kernel : {"linear", "gaussian", "dirac"}, default "linear"
+        The kernel k of two nodes: "linear" and "gaussian" (exp(−‖x−y‖² / d) for d attributes) compare attributes,
+        "dirac" compares labels.
+    standardize : bool, default True
+        Whether to scale attributes to mean 0 and deviation 1 over the fitted graphs.
+    normalize : bool, default True
+        Whether to scale the kernel to a unit diagonal.
+
+    Examples
+    --------
     >>> from rwk import as_graphs
     >>> import networkx as nx
     >>> graphs = as_graphs([nx.path_graph(2), nx.path_graph(3)])
@@ -64,7 +74,7 @@ class GHK(GraphKernel):
         self.normalize = normalize
 
     def settings(self, X: Any) -> Iterator[tuple[str, FloatArray]]:
-        """As `GraphKernel.settings`; graphs without attributes are compared by their labels alone."""
+        """Like `GraphKernel.settings`; graphs without attributes are compared by their labels only."""
         graphs = self._graphs(X)
         node_kernels = ("dirac",) if graphs.node_attributes is None else self.grid["node_kernel"]
         for node_kernel in node_kernels:
@@ -80,9 +90,7 @@ class GHK(GraphKernel):
             raise ValueError(f"node_kernel={self.node_kernel!r} is not known: it must be one of {NODE_KERNELS}")
         self.standard_: Standard | None = None
         if graphs.node_attributes is not None and self.node_kernel != "dirac":
-            width = graphs.node_attributes.shape[1]
-            plain = Standard(np.zeros(width), np.ones(width))
-            self.standard_ = standard_of(graphs.node_attributes) if self.standardize else plain
+            self.standard_ = standard_of(graphs.node_attributes, standardize=self.standardize)
 
     def _represent(self, graphs: GraphSet) -> Histograms | HopperNodes:
         paths = [path_counts(graph) for graph in graphs]
@@ -107,7 +115,7 @@ class GHK(GraphKernel):
 
 
 def path_counts(graph: Graph) -> FloatArray:
-    """M of every node as one row each, shape (nodes, places).
+    """M of every node, one row each, shape (nodes, positions).
 
     >>> path_counts(Graph(2, np.array([[0, 1]]))).tolist()  # itself; first and last of a path of one edge
     [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
@@ -119,7 +127,7 @@ def path_counts(graph: Graph) -> FloatArray:
 def _path_counts(first: Any, neighbours: Any) -> Any:
     n = len(first) - 1
     depth, ways, queue = np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64)
-    below = np.zeros((n, n))  # below[v, l]: ways down from v by l edges, in the tree of shortest paths of one source
+    below = np.zeros((n, n))  # below[v, l]: continuations of shortest paths from the source by l edges after v
     counts = np.zeros((n, n * (n + 1) // 2 if n < 64 else 2080))
     longest = 0
     for source in range(n):
@@ -164,7 +172,7 @@ def _label_counts(paths: list[FloatArray], labels: IntArray) -> Histograms:
 
 
 def _attribute_counts(paths: list[FloatArray], attributes: list[FloatArray]) -> Histograms:
-    """Σ of M(v) ⊗ x(v) over the nodes, the places of the largest graph as columns."""
+    """Σ of M(v) ⊗ x(v) over the nodes; columns are the positions of the graph with the longest paths."""
     from scipy.sparse import csr_array
 
     width = attributes[0].shape[1]
@@ -175,7 +183,7 @@ def _attribute_counts(paths: list[FloatArray], attributes: list[FloatArray]) -> 
 
 
 def _gaussian(rows: HopperNodes, columns: HopperNodes) -> FloatArray:
-    """Σ <M(v), M(w)> exp(−‖x−y‖²/d), block of graphs by block of graphs."""
+    """Σ <M(v), M(w)> exp(−‖x−y‖²/d), by pairs of blocks of graphs."""
     gram = np.zeros((len(rows.order), len(columns.order)))
     for a, b in _blocks(rows):
         left = _padded(rows, a, b)
@@ -198,14 +206,14 @@ def _own_gaussian(nodes: HopperNodes) -> FloatArray:
 
 
 def _blocks(nodes: HopperNodes) -> list[tuple[int, int]]:
-    """Runs of graphs that together have about so many nodes."""
+    """First and last graph of blocks with about NODES_PER_BLOCK nodes each."""
     filled = np.cumsum([len(block) for block in nodes.paths]) // NODES_PER_BLOCK
     bounds = [0, *(np.flatnonzero(np.diff(filled)) + 1), len(filled)]
     return [(int(a), int(b)) for a, b in pairwise(bounds)]
 
 
 def _padded(nodes: HopperNodes, a: int, b: int) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Path counts at equal width, attributes and first node of graphs a..b−1."""
+    """Path counts filled up to equal width, attributes, and first nodes of the graphs a..b−1."""
     blocks = nodes.paths[a:b]
     sizes = [len(block) for block in blocks]
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)

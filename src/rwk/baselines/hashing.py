@@ -1,4 +1,4 @@
-"""Hash graph kernels: random hashes turn attributes into labels, many times over; kernels for labels do the rest."""
+"""Hash graph kernels: attributes become labels by random hashes, repeatedly, and kernels for labels are averaged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from rwk.baselines.base import HistogramKernel
 from rwk.baselines.histograms import Histograms, Keys, histograms, join_columns, owners
-from rwk.baselines.node_features import hop_distances, learn_vectors
+from rwk.baselines.node_features import learn_vectors
+from rwk.baselines.paths import hop_distances
 from rwk.graphs import GraphSet
 from rwk.represent.features import mix, wl_colours
 from rwk.runtime.arrays import FloatArray, IntArray
@@ -24,7 +25,7 @@ _REFERENCE = (
 class HashKernel(HistogramKernel):
     """Mean of a label kernel over random labels floor((x·v + b) / width), v normal, b uniform.
 
-    Attributes are standardised over the fitted graphs; graphs without attributes have their labels, one-hot, hashed.
+    Attributes are standardised over the fitted graphs; for graphs without attributes, one-hot labels are hashed.
     """
 
     reference: ClassVar[str] = _REFERENCE
@@ -51,17 +52,32 @@ class HashKernel(HistogramKernel):
         return super()._normalized(gram / (1 if self.normalize else self.n_hashes))
 
     def _prepared(self, graphs: GraphSet) -> Any:
-        """What does not depend on the hash."""
+        """The part of the work that does not depend on the hash."""
         return graphs
 
     def _labelled(self, prepared: Any, labels: IntArray) -> Histograms:
-        """What the base kernel counts, for the labels of one hash."""
+        """The counts of the label kernel, for the labels of one hash."""
         raise NotImplementedError
 
 
 class HGKWL(HashKernel):
-    """Hash graph kernel on Weisfeiler-Lehman colours.
+    """Hash graph kernel with the Weisfeiler-Lehman subtree kernel.
 
+    Parameters
+    ----------
+    rounds : int, default 3
+        Rounds of colour refinement.
+    n_hashes : int, default 20
+        Number of random hashes.
+    width : float, default 1.0
+        Width of the bins of a hash, in standard deviations of the attributes.
+    normalize : bool, default True
+        Whether to scale the kernel to a unit diagonal.
+    random_state : int, default 0
+        Seed of the hashes.
+
+    Examples
+    --------
     >>> from rwk import as_graphs
     >>> import numpy as np
     >>> edge = np.array([[0, 1], [1, 0]])
@@ -96,8 +112,21 @@ class HGKWL(HashKernel):
 
 
 class HGKSP(HashKernel):
-    """Hash graph kernel on shortest paths: pairs of nodes with their two labels and their distance.
+    """Hash graph kernel with the shortest-path kernel: counts of pairs of nodes by their labels and distance.
 
+    Parameters
+    ----------
+    n_hashes : int, default 20
+        Number of random hashes.
+    width : float, default 1.0
+        Width of the bins of a hash, in standard deviations of the attributes.
+    normalize : bool, default True
+        Whether to scale the kernel to a unit diagonal.
+    random_state : int, default 0
+        Seed of the hashes.
+
+    Examples
+    --------
     >>> from rwk import as_graphs
     >>> import numpy as np
     >>> edge = np.array([[0, 1], [1, 0]])
@@ -119,7 +148,7 @@ class HGKSP(HashKernel):
         self.random_state = random_state
 
     def _prepared(self, graphs: GraphSet) -> tuple[int, Any, Any, Any, Keys]:
-        """Number of graphs; owner, two ends and distance of every connected pair of nodes."""
+        """Number of graphs; graph, two ends and distance of every connected pair of nodes."""
         owner, low, high, distance = [], [], [], []
         for i, graph in enumerate(graphs):
             hops = hop_distances(graph)

@@ -1,8 +1,8 @@
-"""Counts of things found in graphs, as sparse rows whose columns are named by 64-bit keys.
+"""Counts of substructures of graphs, as sparse rows whose columns are named by 64-bit keys.
 
-A key is a hash of what was found, so counts of different sets of graphs, fitted or new, are laid beside each other by
-key. Inner products of such rows are what most baselines are made of; sums of minima become inner products as well,
-once a count c is written as c ones (`unary`).
+A key is a hash of what is counted, so counts of different sets of graphs, fitted or new, are matched by key. Most
+baselines are inner products of such rows; sums of minima become inner products too if a count c is written as c ones
+(`unary`).
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ DENSE_COLUMNS: Final = 1024
 
 
 class Histograms(NamedTuple):
-    """Weighted counts of every graph."""
+    """Weighted counts, one row per graph."""
 
     counts: Any  # scipy csr_array (graphs, keys)
     keys: Keys  # sorted
 
 
 def owners(graphs: GraphSet) -> IntArray:
-    """The graph each packed node belongs to."""
+    """For every node, the index of its graph."""
     return np.repeat(np.arange(len(graphs)), graphs.sizes)
 
 
 def histograms(owner: IntArray, keys: Keys, n_graphs: int, weights: FloatArray | None = None) -> Histograms:
-    """Sum the weights (1 if none) of equal keys of each graph.
+    """Sum the weights of equal keys in each graph; without weights, count them.
 
     >>> histograms(np.array([0, 0, 1]), np.array([7, 7, 9], np.uint64), 2).counts.toarray().tolist()
     [[2.0, 0.0], [0.0, 1.0]]
@@ -53,7 +53,7 @@ def histograms(owner: IntArray, keys: Keys, n_graphs: int, weights: FloatArray |
 
 
 def unary(owner: IntArray, keys: Keys, n_graphs: int, weight: float = 1.0) -> Histograms:
-    """Histograms whose inner products are `weight` times the histogram intersection Σ min(count, count).
+    """Histograms whose inner products are `weight` times the histogram intersection Σ min(count, other count).
 
     >>> two = unary(np.array([0, 0, 0, 1, 1]), np.array([7, 7, 9, 7, 9], np.uint64), 2)
     >>> inner_products(two).tolist()
@@ -79,7 +79,7 @@ def join_columns(parts: list[Histograms]) -> Histograms:
 
 
 def inner_products(rows: Histograms, columns: Histograms | None = None) -> FloatArray:
-    """Inner products of all rows with all columns (or of the rows with each other)."""
+    """Inner products of all rows with all columns; without columns, of the rows with each other."""
     if columns is None:
         return _product(rows.counts.tocsc(), rows.counts.tocsc())
     _, at_rows, at_columns = np.intersect1d(rows.keys, columns.keys, assume_unique=True, return_indices=True)
@@ -92,7 +92,7 @@ def square_norms(rows: Histograms) -> FloatArray:
 
 
 def _product(a: Any, b: Any) -> FloatArray:
-    """a bᵀ for two csc arrays, frequent columns by dense products and rare ones by sparse ones."""
+    """a bᵀ of two csc arrays: frequent columns by a dense product, rare ones by a sparse product."""
     shared = np.diff(a.indptr) * np.diff(b.indptr)
     frequent = shared > DENSE_SHARE * a.shape[0] * b.shape[0]
     rare = np.flatnonzero(~frequent & (shared > 0))

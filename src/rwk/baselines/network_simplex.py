@@ -1,12 +1,12 @@
-"""Exact optimal transport of uniform masses, compiled: the network simplex on the complete bipartite graph.
+"""Exact optimal transport between uniform distributions: the network simplex on the complete bipartite graph.
 
-Masses 1/n and 1/m are the integers m/g and n/g over nm/g, g = gcd(n, m), so flows are exact integers. A basis is a
-spanning tree of rows and columns; a node's arc is the one to its parent. An arc always leads from a row to a column,
-with reduced cost cost + potential(row) − potential(column), which is 0 on the tree.
+The masses 1/n and 1/m are the integers m/g and n/g divided by nm/g, g = gcd(n, m), so flows are exact integers. A basis
+is a spanning tree of rows and columns; the arc of a node is the one to its parent. An arc always leads from a row to a
+column, with reduced cost cost + potential(row) − potential(column), which is 0 on the tree.
 
-Every pivot brings in a violated arc and takes out the last arc that blocks its cycle, seen from the top of the cycle.
-That keeps the tree strongly feasible (arcs without flow point to the root), so no basis comes back, however many ties
-there are. A tree stays feasible when costs change: solving a similar problem starts from the last tree.
+Every pivot adds a violated arc and removes the last arc that blocks its cycle, seen from the top of the cycle. This
+keeps the tree strongly feasible (arcs without flow point to the root), so no basis occurs twice, however many ties
+there are. A tree stays feasible if costs change, so a similar problem can be solved from the last tree.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from rwk.runtime.arrays import FloatArray
 from rwk.runtime.compiling import compiled_loosely
 
 TOLERANCE: Final = 1e-12  # of a reduced cost, relative to the largest cost
-MAX_PIVOTS: Final = 2000  # per node; a bound that is not met
+MAX_PIVOTS: Final = 2000  # per node; far more than ever needed
 
 
-# A tree is one row of integers a node (numba passes many small arrays slowly); nodes 0..n−1 are rows, n..n+m−1
-# columns, −1 is none. UP: whether the arc leads from the node to its parent; AMOUNT: the flow on it; CHILD: the first
-# child, which the others follow by AFTER, and BEFORE backwards.
+# A tree is one array with a row of integers per node (numba passes many small arrays slowly). Nodes 0..n−1 are rows of
+# the cost matrix, n..n+m−1 its columns, −1 is none. UP: whether the arc leads from the node to its parent; AMOUNT: the
+# flow on it; CHILD: the first child; AFTER and BEFORE: the next and the previous child of the same parent.
 PARENT, UP, AMOUNT, DEPTH, CHILD, AFTER, BEFORE = range(7)
 
 
 def uniform_plan(cost: FloatArray) -> FloatArray:
-    """The coupling of two uniform distributions with the least cost; costs may be of any sign.
+    """The coupling of two uniform distributions with the lowest cost; costs may be negative.
 
     >>> uniform_plan(np.array([[0.0, 1.0], [1.0, 0.0]])).tolist()
     [[0.5, 0.0], [0.0, 0.5]]
@@ -44,7 +44,7 @@ def uniform_plan(cost: FloatArray) -> FloatArray:
 
 @compiled_loosely
 def first_tree(cost: Any) -> Any:
-    """A feasible tree: rows and columns, each by distance from one pair that costs little, filled from a corner."""
+    """A feasible tree, by the north-west corner rule on rows and columns sorted by their distance to a cheap pair."""
     n, m = cost.shape
     a, b = n, m
     while b:
@@ -64,7 +64,7 @@ def first_tree(cost: Any) -> Any:
         demand -= sent
         if i == n - 1 and j == m - 1:
             return tree
-        # of a tie the row is done first: the arc without flow that follows leads from a row up to its parent
+        # in a tie the row is finished first: the arc without flow that follows then leads from a row to its parent
         if i < n - 1 and (supply == 0 or j == m - 1):
             top = n + columns[j]
             i += 1
@@ -80,14 +80,14 @@ def improve(cost: Any, tree: Any) -> None:
     """Pivot until no arc is violated."""
     n, m = cost.shape
     stack, potential, violation = np.empty(n + m, np.int64), np.empty(n + m), np.empty(m)
-    bits = violation.view(np.int64)  # not negative, so their bits order them; maxima of integers vectorise
+    bits = violation.view(np.int64)  # ordered like the values, which are not negative; maxima of integers vectorise
     _set_potentials(cost, tree, potential, stack)
     tolerance = TOLERANCE * max(np.abs(cost).max(), 1e-300)
     block = math.sqrt(n * m)
     row = 0
     for _ in range(MAX_PIVOTS * (n + m)):
         worst, at_row, at_column, searched = tolerance, -1, -1, 0.0
-        for _ in range(n):  # block by block of rows, until a block has a violated arc
+        for _ in range(n):  # blocks of rows, until a block has a violated arc
             own = potential[row]
             for j in range(m):
                 violation[j] = max(potential[n + j] - own - cost[row, j], 0.0)
@@ -112,7 +112,7 @@ def improve(cost: Any, tree: Any) -> None:
 
 @compiled_loosely
 def flows(tree: Any, n: int, m: int) -> Any:
-    """The integer flows of a tree as a matrix."""
+    """The integer flows of a tree, as a matrix."""
     flow = np.zeros((n, m), np.int64)
     for node in range(n + m):
         other = tree[node, PARENT]
@@ -126,7 +126,7 @@ def flows(tree: Any, n: int, m: int) -> Any:
 
 @compiled_loosely
 def _set_potentials(cost: Any, tree: Any, potential: Any, stack: Any) -> None:
-    """Potentials of the nodes under the root from the costs of their arcs, and depths."""
+    """Compute potentials and depths of all nodes, from the root down."""
     n = len(cost)
     root = 0
     while tree[root, PARENT] >= 0:
@@ -150,7 +150,7 @@ def _set_potentials(cost: Any, tree: Any, potential: Any, stack: Any) -> None:
 
 @compiled_loosely
 def _pivot(tree: Any, potential: Any, row: int, column: int, cost: float, stack: Any) -> None:
-    """Bring the arc from row to column into the tree."""
+    """Add the arc from `row` to `column` to the tree, and remove the arc that blocks its cycle."""
     a, b = row, column
     while a != b:
         if tree[a, DEPTH] >= tree[b, DEPTH]:
@@ -189,7 +189,7 @@ def _pivot(tree: Any, potential: Any, row: int, column: int, cost: float, stack:
 
 @compiled_loosely
 def _reroot(tree: Any, node: int, top: int, leaving: int, amount: Any, up: Any) -> None:
-    """Hang the part of the tree under `leaving` on `top` by way of `node`, turning the arcs between."""
+    """Attach the subtree of `leaving` to `top` at `node`, reversing the arcs between `node` and `leaving`."""
     while True:
         old_parent, old_amount, old_up = tree[node, PARENT], tree[node, AMOUNT], tree[node, UP]
         _detach(tree, node)
@@ -202,7 +202,7 @@ def _reroot(tree: Any, node: int, top: int, leaving: int, amount: Any, up: Any) 
 
 @compiled_loosely
 def _shift(tree: Any, potential: Any, node: int, gap: float, stack: Any) -> None:
-    """Add to the potentials of a subtree, and correct its depths."""
+    """Add `gap` to the potentials of a subtree, and update its depths."""
     stack[0], size = node, 1
     while size:
         size -= 1

@@ -1,6 +1,6 @@
-"""The four neural baselines, as classifiers of graphs. Their layers are in `networks`.
+"""The four neural baselines, as graph classifiers; their layers are in `networks`.
 
-A parameter that is None is chosen among the values of the method's grid.
+A parameter that is None is chosen on validation graphs among the values of the grid.
 """
 
 from __future__ import annotations
@@ -19,6 +19,22 @@ from rwk.runtime.arrays import IntArray
 class GIN(NeuralClassifier):
     """Graph isomorphism network.
 
+    Parameters
+    ----------
+    hidden : int, optional
+        Width of the layers; by default chosen among 32 and 64.
+    layers : int, default 5
+        Number of node descriptions that are read out, the input included.
+    dropout : float, default 0.5
+        Share of values that dropout sets to 0.
+    learning_rate : float, default 0.01
+        Step size of the optimizer, halved every 50 epochs.
+    batch_size, epochs, patience, validation, random_state, device
+        See `NeuralClassifier`.
+
+    Examples
+    --------
+    >>> from rwk.baselines.neural import GIN
     >>> GIN(hidden=64).layers
     5
     """
@@ -64,8 +80,24 @@ class GIN(NeuralClassifier):
 
 
 class DGCNN(NeuralClassifier):
-    """Deep graph convolutional network; `share` of the fitted graphs have as many nodes as sorting keeps.
+    """Deep graph convolutional network.
 
+    Parameters
+    ----------
+    hidden : int, default 32
+        Width of the graph convolutions.
+    share : float, default 0.6
+        Share of the fitted graphs that have at least as many nodes as sort pooling keeps.
+    dropout : float, default 0.5
+        Share of values that dropout sets to 0.
+    learning_rate : float, optional
+        Step size of the optimizer; by default chosen among 1e-4 and 1e-3.
+    batch_size, epochs, patience, validation, random_state, device
+        See `NeuralClassifier`.
+
+    Examples
+    --------
+    >>> from rwk.baselines.neural import DGCNN
     >>> DGCNN().share
     0.6
     """
@@ -111,8 +143,22 @@ class DGCNN(NeuralClassifier):
 
 
 class PatchySan(NeuralClassifier):
-    """Convolutions over receptive fields of `k` nodes, as many fields as graphs have nodes on average.
+    """PATCHY-SAN: convolutions over receptive fields, as many fields as graphs have nodes on average.
 
+    Parameters
+    ----------
+    k : int, default 10
+        Nodes per receptive field.
+    dropout : float, default 0.5
+        Share of values that dropout sets to 0.
+    learning_rate : float, default 1e-3
+        Step size of the optimizer.
+    batch_size, epochs, patience, validation, random_state, device
+        See `NeuralClassifier`.
+
+    Examples
+    --------
+    >>> from rwk.baselines.neural import PatchySan
     >>> PatchySan().k
     10
     """
@@ -162,8 +208,26 @@ class PatchySan(NeuralClassifier):
 
 
 class CapsGNN(NeuralClassifier):
-    """Capsule graph network: `layers` × `channels` capsules a node, routed into `graph_capsules` and into classes.
+    """Capsule graph network: capsules of nodes, routed into capsules of the graph, and these into classes.
 
+    Parameters
+    ----------
+    hidden : int, default 8
+        Length of a capsule.
+    layers, channels : int, default 5 and 2
+        Number of graph convolutions, and of capsules per node after each.
+    graph_capsules : int, default 16
+        Number of capsules of the graph.
+    rounds : int, default 3
+        Rounds of dynamic routing.
+    learning_rate : float, default 1e-3
+        Step size of the optimizer.
+    batch_size, epochs, patience, validation, random_state, device
+        See `NeuralClassifier`.
+
+    Examples
+    --------
+    >>> from rwk.baselines.neural import CapsGNN
     >>> CapsGNN().graph_capsules
     16
     """

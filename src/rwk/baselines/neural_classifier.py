@@ -1,8 +1,8 @@
-"""How the neural baselines learn: from graphs to tensors, from training graphs to the best epoch.
+"""How the neural baselines are fitted: from graphs to tensors, from training graphs to the best epoch.
 
-A node is described by its label, one-hot (its degree where graphs have neither labels nor attributes), and its
-standardised attributes. A part of the training graphs is set aside, stratified; the epoch that does best on it is the
-one that is kept. torch is imported when a network is built, not before.
+A node is described by its one-hot label and its standardised attributes; if graphs have neither, by its one-hot degree.
+Part of the training graphs is set aside, stratified; the epoch that does best on it is kept. torch is imported only
+when a network is built.
 """
 
 from __future__ import annotations
@@ -23,11 +23,38 @@ from rwk.runtime.arrays import FloatArray, IntArray
 
 
 class NeuralClassifier(GraphClassifier):
-    """A network trained on graphs; `validation` is the share of graphs set aside to choose by (0: none).
+    """A network trained on graphs, the base class of the four classifiers.
 
-    Chosen are the epoch (without validation: the last) and every parameter of the grid that is None (without
-    validation: the grid's first value). Learned: `classes_`, `network_`, `chosen_` (parameters and "epoch"),
-    `validation_score_` (accuracy, NaN without validation) and `validation_loss_`.
+    The share `validation` of the training graphs is set aside to choose the epoch, and every parameter of the grid that
+    is None. Without validation graphs the last epoch and the first value of the grid are used.
+
+    Parameters
+    ----------
+    learning_rate : float
+        Step size of the optimizer.
+    batch_size : int
+        Graphs per training step.
+    epochs : int
+        The most passes over the training graphs.
+    patience : int
+        Epochs without a better validation score after which training stops.
+    validation : float
+        Share of the training graphs that is set aside; 0 for none.
+    random_state : int
+        Seed of initial weights, order of graphs and choice of validation graphs.
+    device : str
+        A torch device, such as "cpu" or "cuda".
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes.
+    network_ : torch.nn.Module
+        The trained network.
+    chosen_ : dict
+        The chosen parameters and "epoch".
+    validation_score_, validation_loss_ : float
+        Accuracy and loss on the validation graphs; NaN without any.
     """
 
     accepts: ClassVar[tuple[str, ...]] = ("labels", "attributes", "structure")
@@ -50,7 +77,7 @@ class NeuralClassifier(GraphClassifier):
         batches.check_device(self.device)
         self.classes_, codes = encode_classes(y)
         if len(codes) != len(graphs):
-            raise ValueError(f"{len(codes)} classes were given for {len(graphs)} graphs; give one for each")
+            raise ValueError(f"{len(codes)} classes were given for {len(graphs)} graphs; give one per graph")
         self._learn(graphs)
         tensors = batches.graph_tensors(graphs, self._inputs(graphs), self._fields(graphs), self.device)
         split = self._split(codes)
@@ -86,7 +113,7 @@ class NeuralClassifier(GraphClassifier):
         self.sizes_: IntArray = graphs.sizes
 
     def _inputs(self, graphs: GraphSet) -> FloatArray:
-        """What the network is told about the nodes, shape (V, d)."""
+        """The input of the network: one row per node, shape (V, d)."""
         check_same_data(graphs.node_attributes, self.vectors_.labels is None)
         vectors = self.vectors_.of(graphs)
         if self.labels_ is None:
@@ -112,7 +139,7 @@ class NeuralClassifier(GraphClassifier):
         )
 
     def _split(self, codes: IntArray) -> tuple[IntArray, IntArray]:
-        """Graphs to learn from and graphs set aside."""
+        """Graphs to train on, and graphs set aside for validation."""
         n_aside = int(np.ceil(self.validation * len(codes)))
         if not n_aside:
             return np.arange(len(codes)), np.empty(0, np.int64)
@@ -120,7 +147,7 @@ class NeuralClassifier(GraphClassifier):
         n_aside = max(n_aside, len(counts))
         if counts.min() < 2:
             name = self.classes_[int(counts.argmin())]
-            raise ValueError(f"class {name} has a single member, which can't be set aside; use validation=0")
+            raise ValueError(f"class {name} has a single graph, which can't be set aside; use validation=0")
         if len(codes) - n_aside < len(counts):
             raise ValueError(f"validation={self.validation} leaves too few of {len(codes)} graphs; set fewer aside")
         splitter = StratifiedShuffleSplit(1, test_size=n_aside, random_state=self.random_state)
@@ -128,7 +155,7 @@ class NeuralClassifier(GraphClassifier):
         return learn.astype(np.int64), aside.astype(np.int64)
 
     def _fields(self, graphs: GraphSet) -> IntArray | None:
-        """Receptive fields, for the network that needs them."""
+        """Receptive fields, if the network needs them."""
         return None
 
     def _network(self, width: int, n_classes: int) -> Any:
@@ -136,7 +163,7 @@ class NeuralClassifier(GraphClassifier):
 
 
 def _networks(title: str) -> tuple[Any, Any]:
-    """The torch side of this package, or how to get it."""
+    """The modules that need torch; raises an error that says how to install it."""
     try:
         import torch  # noqa: F401
     except ImportError:

@@ -1,4 +1,4 @@
-"""What baselines take from a graph's nodes: adjacency as a plain matrix, labels or attributes as vectors."""
+"""Labels and attributes of nodes as vectors, as the baselines use them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rwk.graphs import Graph, GraphError, GraphSet
+from rwk.graphs import GraphError, GraphSet
 from rwk.runtime.arrays import FloatArray, IntArray
 
 
@@ -17,19 +17,19 @@ class Standard(NamedTuple):
     deviation: FloatArray
 
     def apply(self, attributes: FloatArray) -> FloatArray:
-        """Attributes in these units."""
+        """Attributes, centred and divided by the deviations."""
         if attributes.shape[1] != len(self.mean):
             raise GraphError(
                 f"these graphs have {attributes.shape[1]} node attributes and the fitted graphs had {len(self.mean)}; "
-                "give as many"
+                "give graphs with the same attributes"
             )
         return np.asarray((attributes - self.mean) / self.deviation)
 
 
 class NodeVectors(NamedTuple):
-    """How nodes become vectors: standardised attributes, or labels as one-hot rows where there are none."""
+    """How nodes become vectors: standardised attributes or, without attributes, one-hot labels."""
 
-    labels: IntArray | None  # the known ones, where labels are used
+    labels: IntArray | None  # the known labels; None if attributes are used
     standard: Standard
 
     def of(self, graphs: GraphSet) -> FloatArray:
@@ -42,56 +42,34 @@ class NodeVectors(NamedTuple):
 
 
 def learn_vectors(graphs: GraphSet, *, standardize: bool = True) -> NodeVectors:
-    """Learn from the fitted graphs how to make vectors of nodes."""
+    """Learn from the fitted graphs how nodes become vectors."""
     if graphs.node_attributes is None:
         return NodeVectors(np.unique(labels_or_degrees(graphs)), Standard(np.zeros(0), np.ones(0)))
-    width = graphs.node_attributes.shape[1]
-    plain = Standard(np.zeros(width), np.ones(width))
-    return NodeVectors(None, standard_of(graphs.node_attributes) if standardize else plain)
+    return NodeVectors(None, standard_of(graphs.node_attributes, standardize=standardize))
 
 
-def standard_of(attributes: FloatArray) -> Standard:
-    """Learn the standard of attributes; a constant column is only centred.
+def standard_of(attributes: FloatArray, *, standardize: bool = True) -> Standard:
+    """Learn how to standardise attributes; a constant column is only centred, without `standardize` nothing changes.
 
     >>> standard_of(np.array([[1.0, 5.0], [3.0, 5.0]])).apply(np.array([[3.0, 6.0]])).tolist()
     [[1.0, 1.0]]
     """
+    if not standardize:
+        return Standard(np.zeros(attributes.shape[1]), np.ones(attributes.shape[1]))
     mean, deviation = attributes.mean(axis=0), attributes.std(axis=0)
     constant = deviation <= 1e-12 * np.maximum(np.abs(mean), 1e-300)
     return Standard(mean, np.where(constant, 1.0, deviation))
 
 
-def dense_adjacency(graph: Graph) -> FloatArray:
-    """The weighted adjacency matrix as a plain array."""
-    matrix = np.zeros((graph.n_nodes, graph.n_nodes))
-    low, high = graph.edges.reshape(-1, 2).T
-    weights = 1.0 if graph.edge_weights is None else graph.edge_weights
-    matrix[low, high] = weights
-    matrix[high, low] = weights
-    return matrix
-
-
-def hop_distances(graph: Graph) -> Any:
-    """Numbers of edges on shortest paths as int64, −1 where there is no path."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import shortest_path
-
-    low, high = graph.edges.reshape(-1, 2).T
-    edges = csr_array((np.ones(graph.n_edges), (low, high)), shape=(graph.n_nodes, graph.n_nodes))
-    paths = shortest_path(edges, method="D", directed=False, unweighted=True)
-    return np.where(np.isfinite(paths), paths, -1.0).astype(np.int64)
-
-
 def labels_or_degrees(graphs: GraphSet) -> IntArray:
-    """Node labels, or degrees where there are none."""
+    """Node labels, or degrees if there are no labels."""
     if graphs.node_labels is not None:
         return graphs.node_labels
-    ends = graphs.edges + np.repeat(graphs.node_offsets[:-1], graphs.n_edges)[:, None]
-    return np.bincount(ends.ravel(), minlength=int(graphs.node_offsets[-1])).astype(np.int64)
+    return np.bincount(graphs.packed_edges.ravel(), minlength=int(graphs.node_offsets[-1])).astype(np.int64)
 
 
 def one_hot(labels: IntArray, known: IntArray) -> FloatArray:
-    """One column for each known label; a label not among them is a row of zeros.
+    """One column per known label; the row of an unknown label is zero.
 
     >>> one_hot(np.array([3, 5, 4]), np.array([3, 5])).tolist()
     [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
@@ -100,7 +78,7 @@ def one_hot(labels: IntArray, known: IntArray) -> FloatArray:
 
 
 def check_same_data(attributes: Any, fitted: bool) -> None:
-    """Raise unless graphs have attributes exactly if the fitted ones had."""
+    """Raise GraphError if some of fitted and new graphs have attributes and the others don't."""
     if (attributes is not None) != fitted:
         now, then = ("have", "had none") if not fitted else ("have no", "had some")
-        raise GraphError(f"these graphs {now} node attributes and the fitted graphs {then}; make them alike")
+        raise GraphError(f"these graphs {now} node attributes, but the fitted graphs {then}; give the same to both")

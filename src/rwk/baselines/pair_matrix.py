@@ -1,4 +1,4 @@
-"""Pairs of graphs for baselines that solve something for each: which pairs, in which order, by which threads."""
+"""A matrix of values of all pairs of graphs, computed by threads; for baselines that solve a problem per pair."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ SolvePairs = Callable[[IntArray, IntArray, FloatArray], None]
 def pair_matrix(
     solve: SolvePairs, sizes: tuple[IntArray, IntArray], depth: int, *, symmetric: bool, n_jobs: int | None
 ) -> FloatArray:
-    """Values of all pairs, shape (depth, rows, columns); with `symmetric` the upper triangle is solved and mirrored.
+    """Values of all pairs, shape (depth, rows, columns), with `depth` values per pair.
 
-    Pairs are dealt out from the largest to the smallest, in chunks that the threads take one after the other.
+    If `symmetric`, only the upper triangle is solved, and mirrored. Pairs are sorted by cost, largest first, and cut
+    into chunks that the threads take one after the other. `sizes` are the numbers of nodes of row and column graphs.
     """
     shape = (len(sizes[0]), len(sizes[1]))
     rows, columns = np.triu_indices(shape[0]) if symmetric else (index.ravel() for index in np.indices(shape))

@@ -1,4 +1,4 @@
-"""What the parameters of baselines may be; a name means the same in every method that has it."""
+"""Valid values of the parameters of baselines; a parameter means the same in every method that has it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 
 class Range(NamedTuple):
-    """Numbers between two bounds, and how to say so."""
+    """Numbers between two bounds, with a description for error messages."""
 
     words: str
     least: float
@@ -20,7 +20,7 @@ class Range(NamedTuple):
     or_none: bool = False
 
     def has(self, value: Any) -> bool:
-        """Whether a value is such a number."""
+        """Whether a value is in the range."""
         if value is None:
             return self.or_none
         if isinstance(value, bool) or not isinstance(value, Integral if self.whole else Real):
@@ -48,7 +48,7 @@ RANGES: Final[Mapping[str, Range]] = {
 
 
 def check_parameters(parameters: Mapping[str, Any], ranges: Mapping[str, Range] = RANGES) -> None:
-    """Raise unless every parameter that has a range is in it.
+    """Raise ValueError if a parameter is outside its range.
 
     >>> check_parameters({"rounds": -1})
     Traceback (most recent call last):

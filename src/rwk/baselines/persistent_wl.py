@@ -1,10 +1,11 @@
-"""Persistent Weisfeiler-Lehman: colours counted with how long their nodes stay apart as edges join them.
+"""Persistent Weisfeiler-Lehman (P-WL): colours weighted by the persistence of their nodes in a filtration by edges.
 
-After each round an edge weighs [colours of its ends differ] + L1 distance of their neighbours' colours + 1, all as they
-were before the round (round 0: no neighbours yet). Edges enter by weight. Where two components meet, the one whose
-representative has the larger colour ends there, and its representative's persistence is that weight; what never ends
-gets the graph's largest weight. Edges of one weight enter in the order of their ends' colours, so which edges close a
-cycle does not depend, colours considered, on the order of nodes.
+In each round the weight of an edge is [colours of its ends differ] + L1 distance of their neighbours' colour counts
++ 1, with the colours before the round (in round 0 without the neighbours). Edges are added by increasing weight. If an
+edge joins two components, the one whose representative has the larger colour ends, and the persistence of this
+representative is the weight of the edge; a component that never ends gets the largest weight of the graph. Edges of
+equal weight are added in the order of the colours of their ends, so that which edges close a cycle depends on colours,
+not on the numbering of nodes.
 """
 
 from __future__ import annotations
@@ -25,10 +26,21 @@ CYCLE_SALT: Final = np.uint64(0x71D67FFFEDA60001)
 
 
 class PWL(RoundsKernel):
-    """Weisfeiler-Lehman colours of rounds 0..`rounds`, each node counted as its persistence to the given power.
+    """Persistent Weisfeiler-Lehman kernel: counts of colours, each node weighted by its persistence.
 
-    `cycles` adds the edges that close a cycle (the variant P-WL-C), counted at the colours of both ends.
+    Parameters
+    ----------
+    rounds : int, default 5
+        Rounds of colour refinement.
+    power : float, default 1.0
+        Power of the persistence.
+    cycles : bool, default True
+        Whether to count edges that close a cycle as well, with the colours of both ends (the variant P-WL-C).
+    normalize : bool, default True
+        Whether to scale the kernel to a unit diagonal.
 
+    Examples
+    --------
     >>> from rwk import as_graphs
     >>> import networkx as nx
     >>> graphs = as_graphs([nx.path_graph(3)])  # degrees 1, 2, 1: both edges weigh 2
@@ -51,7 +63,7 @@ class PWL(RoundsKernel):
 
     def _represent(self, graphs: GraphSet) -> list[Histograms]:
         colours = wl_colours(graphs, self.rounds)
-        ends = graphs.edges + np.repeat(graphs.node_offsets[:-1], graphs.n_edges)[:, None]
+        ends = graphs.packed_edges
         neighbours = _neighbours(ends, int(graphs.node_offsets[-1]))
         terms = []
         for t, colour in enumerate(colours):
@@ -72,7 +84,7 @@ class PWL(RoundsKernel):
         persistence = persistence**self.power
         if not self.cycles:
             return histograms(owner, colour, len(graphs), persistence)
-        # an edge that closes a cycle counts at both its ends: added up by node first, for there are many edges
+        # an edge that closes a cycle counts at both ends: summed by node first, because there are many edges
         ending = np.bincount(ends[closes].ravel(), np.repeat(weights[closes] ** self.power, 2), len(owner))
         there = ending > 0
         return histograms(
@@ -84,7 +96,7 @@ class PWL(RoundsKernel):
 
 
 def _neighbours(ends: IntArray, n_nodes: int) -> tuple[IntArray, IntArray]:
-    """Neighbours of every node as one list, and where each node's begin."""
+    """Offsets into the list of neighbours, one per node and the end, and the list."""
     tails, heads = np.concatenate([ends, ends[:, ::-1]]).T
     order = np.argsort(tails, kind="stable")
     first = np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=n_nodes))]).astype(np.int64)
@@ -93,7 +105,7 @@ def _neighbours(ends: IntArray, n_nodes: int) -> tuple[IntArray, IntArray]:
 
 @compiled_loosely
 def _multiset_distances(ends: Any, first: Any, neighbours: Any, colours: Any) -> Any:
-    """L1 distance of the counts of the colours around both ends of every edge."""
+    """For every edge, the L1 distance between the counts of colours around its two ends."""
     n_nodes = len(first) - 1
     around = colours[neighbours]
     for v in range(n_nodes):
@@ -119,7 +131,7 @@ def _multiset_distances(ends: Any, first: Any, neighbours: Any, colours: Any) ->
 
 @compiled_loosely
 def _filtration(ends: Any, weights: Any, order: Any, colours: Any) -> Any:
-    """Persistence of every node (−1: it never ends) and whether each edge closes a cycle."""
+    """Persistence of every node (−1 if its component never ends), and whether each edge closes a cycle."""
     parent = np.arange(len(colours))
     persistence = np.full(len(colours), -1.0)
     closes = np.zeros(len(ends), np.bool_)

@@ -1,7 +1,7 @@
 """Propagation kernels: label distributions or attributes spread along edges, hashed into bins after every step.
 
-Hashes are random but belong to the estimator: every label has draws of its own, made from the seed and the label, so
-a label first met in a new graph is hashed as if it had been there from the start.
+The random numbers of a hash depend on the seed and the label only, so a label that first occurs in a new graph is
+hashed as if it had been among the fitted graphs.
 """
 
 from __future__ import annotations
@@ -25,12 +25,26 @@ LARGEST: Final = 2.0**62
 
 
 class PK(RoundsKernel):
-    """Inner products of bin counts after 0..`rounds` steps of propagation.
+    """Propagation kernel: inner products of bin counts after each step of propagation.
 
-    Attributes are propagated where there are any, else labels (or degrees). `distance` is what neighbouring bins
-    preserve: "l1" (total variation of label distributions) or "l2" (Hellinger for labels). `width` of a bin: None is
-    0.01 for labels and 4 for attributes.
+    Attributes are propagated if there are any, otherwise labels, otherwise degrees.
 
+    Parameters
+    ----------
+    rounds : int, default 5
+        Steps of propagation.
+    distance : {"l1", "l2"}, default "l1"
+        The distance that the hash preserves; for label distributions "l1" is total variation and "l2" the Hellinger
+        distance.
+    width : float, optional
+        Width of a bin; by default 0.01 for labels and 4 for attributes.
+    normalize : bool, default True
+        Whether to scale the kernel to a unit diagonal.
+    random_state : int, default 0
+        Seed of the hashes.
+
+    Examples
+    --------
     >>> from rwk import as_graphs
     >>> import networkx as nx
     >>> K = PK(rounds=2).fit_transform(as_graphs([nx.path_graph(3), nx.path_graph(4), nx.path_graph(3)]))
@@ -90,7 +104,8 @@ class PK(RoundsKernel):
         assert x is not None
         if x.shape[1] != self.n_attributes_:
             raise GraphError(
-                f"these graphs have {x.shape[1]} node attributes and the fitted graphs had {self.n_attributes_}"
+                f"these graphs have {x.shape[1]} node attributes and the fitted graphs had {self.n_attributes_}; "
+                "give graphs with the same attributes"
             )
         directions, shifts = self._attribute_draws()
         width = ATTRIBUTE_WIDTH if self.width is None else self.width
@@ -98,7 +113,7 @@ class PK(RoundsKernel):
         column = np.arange(x.shape[1], dtype=np.uint64)
         keys = []
         for direction, shift in zip(directions, shifts, strict=True):
-            bins = mix(_bins((x * direction + shift) / width) + column * PAIR_SALT)  # one bin a column
+            bins = mix(_bins((x * direction + shift) / width) + column * PAIR_SALT)  # one bin per column
             keys.append(mix(bins.sum(axis=1, dtype=np.uint64)))
             x = step @ x
         return keys
@@ -122,7 +137,7 @@ class PK(RoundsKernel):
 
 
 def transition(graphs: GraphSet) -> Any:
-    """D⁻¹A of all graphs, block-diagonal; an isolated node keeps what it has."""
+    """D⁻¹A of all graphs, block-diagonal; an isolated node keeps its value."""
     from scipy.sparse import diags_array
 
     adjacency = block_adjacency(graphs)

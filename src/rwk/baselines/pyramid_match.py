@@ -1,9 +1,9 @@
-"""Weisfeiler-Lehman pyramid match: nodes as points in a cube, counted in cells of shrinking size.
+"""Weisfeiler-Lehman pyramid match (WL-PM): nodes as points in a cube, counted in cells of decreasing size.
 
-A node's point is made of the absolute eigenvectors of the eigenvalues of A that are largest in magnitude. Eigenvectors
-of a multiple eigenvalue are not unique, so there the node's share of the whole eigenspace, sqrt(P_vv / multiplicity)
-with P its projector, stands for each of them; for a simple eigenvalue that is the absolute eigenvector. Thus the order
-of the nodes never matters.
+The coordinates of a node are its entries, in absolute value, in the eigenvectors of A whose eigenvalues are largest in
+magnitude. Eigenvectors of a multiple eigenvalue are not unique; the share of the node in the whole eigenspace,
+sqrt(P_vv / multiplicity) with P the projector, then replaces each of them, so that the order of nodes never matters.
+For a simple eigenvalue it equals the absolute entry.
 """
 
 from __future__ import annotations
@@ -15,20 +15,30 @@ import numpy as np
 
 from rwk.baselines.base import RoundsKernel
 from rwk.baselines.histograms import PAIR_SALT, Histograms, join_columns, owners, unary
-from rwk.baselines.node_features import dense_adjacency
 from rwk.graphs import Graph, GraphSet
 from rwk.represent.features import Colours, mix, wl_colours
 from rwk.runtime.arrays import FloatArray
 
 SAME_EIGENVALUE: Final = 1e-8
-ROUNDING: Final = 9  # decimals; keeps a coordinate on the edge of two cells in one of them
+ROUNDING: Final = 9  # decimals, so that rounding errors do not move a coordinate on the edge of a cell to the next cell
 
 
 class WLPM(RoundsKernel):
-    """Pyramid match of spectral embeddings, nodes of equal Weisfeiler-Lehman colour only, summed over rounds.
+    """Pyramid match of spectral embeddings, between nodes of equal Weisfeiler-Lehman colour, summed over rounds.
 
-    `levels` halves the cells that often; `dimension` is that of the embedding.
+    Parameters
+    ----------
+    rounds : int, default 5
+        Rounds of colour refinement.
+    levels : int, default 4
+        How often the cells are halved.
+    dimension : int, default 6
+        Dimension of the embedding.
+    normalize : bool, default True
+        Whether to scale the kernel to a unit diagonal.
 
+    Examples
+    --------
     >>> from rwk import as_graphs
     >>> import networkx as nx
     >>> K = WLPM(rounds=1).fit_transform(as_graphs([nx.path_graph(3), nx.path_graph(4)]))
@@ -56,13 +66,13 @@ class WLPM(RoundsKernel):
 
 
 def spectral_points(graph: Graph, dimension: int) -> FloatArray:
-    """Absolute eigenvectors of the eigenvalues of A largest in magnitude, (nodes, dimension); missing ones are 0.
+    """Absolute eigenvectors of the eigenvalues of A largest in magnitude, (nodes, dimension), filled up with zeros.
 
     >>> edge = Graph(2, np.array([[0, 1]]))
     >>> spectral_points(edge, 3).round(3).tolist()
     [[0.707, 0.707, 0.0], [0.707, 0.707, 0.0]]
     """
-    values, vectors = np.linalg.eigh(dense_adjacency(graph))
+    values, vectors = np.linalg.eigh(graph.adjacency().toarray())
     order = np.argsort(-np.abs(values))
     values, squares = np.abs(values)[order], vectors[:, order] ** 2
     space = np.concatenate([[0], np.cumsum(values[:-1] - values[1:] > SAME_EIGENVALUE * max(1.0, values[0]))])
@@ -75,10 +85,10 @@ def spectral_points(graph: Graph, dimension: int) -> FloatArray:
 
 
 def pyramid(owner: Any, points: FloatArray, colours: Colours, levels: int) -> Histograms:
-    """Cells of all levels, weighed so that inner products are pyramid matches.
+    """Counts in the cells of all levels, weighted so that inner products are pyramid matches.
 
     With I_l the intersection at level l, the match I_L + Σ_{l<L} (I_l − I_{l+1}) / 2^{L−l} gives I_0 the weight
-    2^-L and I_l, l > 0, the weight 2^-(L−l+1). Each coordinate is cut into cells for itself.
+    2^-L and I_l, l > 0, the weight 2^-(L−l+1). Each coordinate is cut into cells separately.
     """
     n_graphs = int(owner[-1]) + 1
     coordinate = np.arange(points.shape[1], dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""Receptive fields of PATCHY-SAN: central nodes, each with its nearest nodes, all in an order that the graph gives."""
+"""Receptive fields of PATCHY-SAN: central nodes, each with its nearest nodes, in an order given by the graph alone."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ ROUNDING: Final = 9
 
 
 def receptive_fields(graphs: GraphSet, n_fields: int, k: int) -> IntArray:
-    """Nodes of the fields, shape (graphs, n_fields · k), numbered inside each graph, −1 where a graph has too few.
+    """Nodes of the fields, shape (graphs, n_fields · k), numbered inside each graph; −1 if a graph has too few.
 
-    Nodes are ranked by betweenness, then by colour, then by attributes. The first `n_fields` nodes have a field each:
-    the k nodes nearest to it, itself included, by distance and then rank, listed by rank.
+    Nodes are ranked by betweenness, then by colour, then by attributes. Each of the first `n_fields` nodes has a field:
+    the k nodes nearest to it, itself included, by distance and then rank. A field lists its nodes by rank.
 
     >>> from rwk.graphs import Graph
     >>> star = GraphSet.from_graphs([Graph(4, np.array([[0, 1], [0, 2], [0, 3]]))])
@@ -40,7 +40,7 @@ def receptive_fields(graphs: GraphSet, n_fields: int, k: int) -> IntArray:
 
 @compiled_loosely
 def _betweenness(first: Any, neighbours: Any) -> Any:
-    """Share of shortest paths between other nodes that pass a node, summed over pairs (Brandes)."""
+    """For every node, the share of shortest paths through it, summed over all pairs of other nodes (Brandes)."""
     n = len(first) - 1
     total = np.zeros(n)
     depth, ways, queue, passed = np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64), np.empty(n)
@@ -79,7 +79,7 @@ def _fill(first: Any, neighbours: Any, order: Any, fields: Any, k: int) -> None:
                         seen[w] = True
                         field[size] = rank[w]
                         size += 1
-            field[end:size].sort()  # of the last ring the best ranks are kept
+            field[end:size].sort()  # if only a part of the last ring fits, that with the best ranks
             start = end
         chosen = np.sort(field[: min(size, k)])
         for place in range(len(chosen)):

@@ -1,4 +1,4 @@
-"""The one list of baselines, by name."""
+"""The list of baselines: their names, what each is, and how to get one."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _METHODS: Final = {
 
 
 class Description(NamedTuple):
-    """A baseline in one row."""
+    """What a baseline is, as listed by `describe`."""
 
     name: str
     title: str
     kind: str  # "kernel", "discrepancy" or "classifier"
-    accepts: tuple[str, ...]  # "labels", "attributes", "structure" (neither is needed)
-    grid: dict[str, tuple[Any, ...]]
-    extra: str  # a library it can't do without
+    accepts: tuple[str, ...]  # what it can use: "labels", "attributes", "structure" (it needs neither of the two)
+    grid: dict[str, tuple[Any, ...]]  # the values of parameters that model selection tries
+    extra: str  # a library that it needs, or ""
     reference: str
 
 
@@ -52,8 +52,23 @@ def names() -> list[str]:
 
 
 def get(name: str, **parameters: Any) -> Any:
-    """A baseline by name, as an estimator with these parameters; spelling is forgiving (WL-OA, wl_oa).
+    """Get a baseline by name.
 
+    Parameters
+    ----------
+    name : str
+        The name, as in `names()`; case, hyphens and underscores don't matter ("WL-OA", "wl_oa").
+    **parameters
+        Parameters of the baseline; see its class.
+
+    Returns
+    -------
+    estimator
+        A kernel (`fit`, `transform`, `fit_transform`) or a classifier (`fit`, `predict`), not fitted.
+
+    Examples
+    --------
+    >>> from rwk.baselines import get
     >>> get("wwl", rounds=2)
     WWL(rounds=2)
     >>> get("wll")
@@ -65,8 +80,18 @@ def get(name: str, **parameters: Any) -> Any:
 
 
 def describe() -> list[Description]:
-    """One row a baseline: what it is called, works on, searches, needs and comes from.
+    """Describe all baselines.
 
+    Returns
+    -------
+    list of Description
+        For each baseline its name, title, kind, what it accepts, its grid, what it needs and its reference.
+
+    Examples
+    --------
+    >>> from rwk.baselines import describe
+    >>> describe()[0].title
+    'WL'
     >>> [row.title for row in describe() if "labels" not in row.accepts]
     []
     """

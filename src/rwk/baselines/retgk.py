@@ -1,7 +1,7 @@
-"""RetGK: nodes described by how likely random walks return to them, graphs by the distribution of their nodes.
+"""RetGK: nodes are described by the return probabilities of random walks, graphs by the distribution of their nodes.
 
-The mean node kernel between two graphs is summed over blocks of nodes. Nodes of different labels never meet, so labels
-are dealt with one after the other.
+The mean node kernel between two graphs is summed over blocks of nodes. The kernel of nodes with different labels is 0,
+so the sum goes over one label after the other.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import numpy as np
 
 from rwk.baselines.base import GraphKernel
 from rwk.baselines.histograms import owners
-from rwk.baselines.node_features import Standard, check_same_data, dense_adjacency, standard_of
+from rwk.baselines.node_features import Standard, check_same_data, standard_of
 from rwk.graphs import Graph, GraphSet
 from rwk.runtime.arrays import FloatArray, IntArray
 
 NODES_PER_BLOCK: Final = 2048
 SAMPLED_NODES: Final = 1500
-ROUNDING: Final = 1e-12  # squares below are 0: a root would make their rounding visible
+ROUNDING: Final = 1e-12  # smaller squares are set to 0, because a square root would magnify their rounding errors
 
 
 class ReturnNodes(NamedTuple):
@@ -34,12 +34,21 @@ class ReturnNodes(NamedTuple):
 
 
 class RetGK(GraphKernel):
-    """exp(−MMD / median) of two graphs' nodes under exp(−‖f − g‖ / median), f their return probabilities.
+    """RetGK: exp(−MMD / median) with the maximum mean discrepancy (MMD) between the nodes of two graphs.
 
-    The node kernel is further multiplied by 1 or 0 for equal or different labels and by exp(−‖x − y‖ / median) of the
-    standardised attributes, where graphs have them. `steps`: length of the walks; medians are those of the fitted
-    graphs, of nodes over a sample drawn with `random_state`.
+    The node kernel is exp(−‖f − g‖ / median) of the return probabilities f and g, times 1 or 0 for equal or different
+    labels, times exp(−‖x − y‖ / median) of the standardised attributes, if graphs have them. Medians are those of the
+    fitted graphs.
 
+    Parameters
+    ----------
+    steps : int, default 50
+        Length of the random walks.
+    random_state : int, default 0
+        Seed of the sample of nodes that the medians are taken from.
+
+    Examples
+    --------
     >>> from rwk import as_graphs
     >>> import networkx as nx
     >>> K = RetGK(steps=5).fit_transform(as_graphs([nx.path_graph(3), nx.path_graph(4), nx.cycle_graph(4)]))
@@ -60,7 +69,7 @@ class RetGK(GraphKernel):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Describe the nodes and learn the medians; y is ignored."""
+        """Describe the nodes, and learn the medians; y is ignored."""
         graphs = self._checked(X)
         returns = all_returns(graphs, self.steps)
         chosen = _sample(len(returns), self.random_state)
@@ -72,7 +81,7 @@ class RetGK(GraphKernel):
             self.attributes_unit_ = _median_distance(self.standard_.apply(graphs.node_attributes[chosen]))
         self.fitted_ = self._nodes(graphs, returns)
         self.n_graphs_ = len(graphs)
-        self.unit_: float | None = None  # the median MMD, once a matrix is asked for
+        self.unit_: float | None = None  # the median MMD, computed with the first matrix
         return self
 
     def _represent(self, graphs: GraphSet) -> ReturnNodes:
@@ -106,13 +115,13 @@ class RetGK(GraphKernel):
 
 
 def return_probabilities(graph: Graph, steps: int) -> FloatArray:
-    """Probabilities that lazy walks are back after 1..`steps` steps, shape (nodes, steps).
+    """Probabilities that lazy random walks are back after 1..`steps` steps, shape (nodes, steps).
 
     >>> return_probabilities(Graph(2, np.array([[0, 1]])), 2).round(6).tolist()
     [[0.5, 0.5], [0.5, 0.5]]
     """
     # D^-1 (A + I) has the spectrum of the symmetric D^-1/2 (A + I) D^-1/2, and the same diagonal of powers
-    adjacency = dense_adjacency(graph) + np.eye(graph.n_nodes)
+    adjacency = graph.adjacency().toarray() + np.eye(graph.n_nodes)
     root = np.sqrt(adjacency.sum(axis=1))
     values, vectors = np.linalg.eigh(adjacency / np.outer(root, root))
     powers = values[:, None] ** np.arange(1, steps + 1)
@@ -120,12 +129,12 @@ def return_probabilities(graph: Graph, steps: int) -> FloatArray:
 
 
 def all_returns(graphs: GraphSet, steps: int) -> FloatArray:
-    """Return probabilities of all nodes, one after the other."""
+    """Return probabilities of the nodes of all graphs, shape (nodes, steps)."""
     return np.concatenate([return_probabilities(graph, steps) for graph in graphs])
 
 
 def _mmd(rows: ReturnNodes, columns: ReturnNodes) -> FloatArray:
-    """Maximum mean discrepancy of all pairs of graphs; the triangle is mirrored where they are the same."""
+    """Maximum mean discrepancy of all pairs of graphs; exactly symmetric if rows and columns are the same."""
     means = _sums(rows, columns) / np.outer(_sizes(rows), _sizes(columns))
     if rows is columns:
         means = np.triu(means) + np.triu(means, 1).T
@@ -136,7 +145,7 @@ def _mmd(rows: ReturnNodes, columns: ReturnNodes) -> FloatArray:
 
 
 def _sums(rows: ReturnNodes, columns: ReturnNodes) -> FloatArray:
-    """Σ of the node kernel over all nodes of each pair of graphs."""
+    """Sum of the node kernel over all pairs of nodes, for each pair of graphs."""
     total = np.zeros((rows.n_graphs, columns.n_graphs))
     if rows.labels is None or columns.labels is None:
         _add_blocks(total, rows, columns, same=rows is columns)
@@ -149,7 +158,7 @@ def _sums(rows: ReturnNodes, columns: ReturnNodes) -> FloatArray:
 
 
 def _add_blocks(total: FloatArray, rows: ReturnNodes, columns: ReturnNodes, *, same: bool) -> None:
-    """Add the node kernel of all pairs of nodes; of equal sets the upper triangle of graphs is enough."""
+    """Add the node kernel of all pairs of nodes to `total`; for equal sets, only the upper triangle is complete."""
     for a in range(0, len(rows.owner), NODES_PER_BLOCK):
         left = _chosen(rows, slice(a, a + NODES_PER_BLOCK))
         for c in range(a if same else 0, len(columns.owner), NODES_PER_BLOCK):
@@ -191,7 +200,7 @@ def _median_distance(rows: FloatArray) -> float:
 
 
 def _sample(n_nodes: int, seed: int) -> IntArray:
-    """Some of so many nodes, all if they are few."""
+    """A sample of the nodes, or all if they are few."""
     size = min(n_nodes, SAMPLED_NODES)
     return np.sort(np.random.default_rng(seed).choice(n_nodes, size, replace=False))
 

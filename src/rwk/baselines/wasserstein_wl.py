@@ -1,11 +1,11 @@
-"""Wasserstein Weisfeiler-Lehman: graphs as uniform clouds of node features, compared by exact optimal transport.
+"""Wasserstein Weisfeiler-Lehman (WWL): graphs as point clouds of node features, compared by exact optimal transport.
 
 Colours refine from round to round, so the share of rounds in which two nodes differ is a tree metric, and transport on
 a tree has a closed form: with p_r, q_r the shares of each colour in round r,
 
     W = 1/(h + 1) Σ_r (1 − Σ_c min(p_r(c), q_r(c))).
 
-Attributes, smoothed and concatenated, need the transport problem solved, pair by pair (`emd`).
+For attributes, smoothed and concatenated, a transport problem is solved for each pair (`network_simplex`).
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from rwk.runtime.compiling import compiled_loosely
 
 
 class Clouds(NamedTuple):
-    """Features of all nodes, those of the rounds side by side."""
+    """Features of all nodes, the rounds side by side."""
 
     points: FloatArray  # (V, (rounds + 1) d)
     offsets: IntArray
 
 
 class ColourShares(NamedTuple):
-    """Share of every colour in every graph, graphs' rows one after the other, colours ascending."""
+    """Share of every colour in every graph: one graph after the other, colours ascending."""
 
     keys: Any  # (entries,) uint64
     shares: FloatArray  # (entries,)
@@ -42,12 +42,25 @@ class ColourShares(NamedTuple):
 
 
 class WWL(DiscrepancyKernel):
-    """exp(−γ W) with the Wasserstein distance W of Weisfeiler-Lehman features of rounds 0..`rounds`.
+    """exp(−γ W) with the Wasserstein distance W between Weisfeiler-Lehman features of nodes.
 
-    `features`: "labels" (colours, compared by the share of rounds in which they differ), "attributes" (moved half-way
-    to the weighted mean of the neighbours each round, Euclidean; labels as one-hot vectors where there are no
-    attributes) or "auto": attributes if there are any or if edges have weights, else labels.
+    Parameters
+    ----------
+    rounds : int, default 3
+        Rounds of colour refinement, or of smoothing attributes.
+    gamma : float, default 1.0
+        γ of the kernel.
+    features : {"auto", "labels", "attributes"}, default "auto"
+        "labels" compares nodes by the share of rounds in which their colours differ. "attributes" compares attributes,
+        or one-hot labels if there are none, by Euclidean distance; each round moves them half-way to the weighted
+        mean of the neighbours. "auto" is "attributes" if there are attributes or edge weights, otherwise "labels".
+    standardize : bool, default True
+        Whether to scale attributes to mean 0 and deviation 1 over the fitted graphs.
+    n_jobs : int, optional
+        Number of threads; by default all.
 
+    Examples
+    --------
     >>> from rwk import as_graphs
     >>> import networkx as nx
     >>> kernel = WWL(rounds=1)
@@ -81,7 +94,7 @@ class WWL(DiscrepancyKernel):
         self.n_jobs = n_jobs
 
     def settings(self, X: Any) -> Iterator[tuple[str, FloatArray]]:
-        """Name and Wasserstein distances of every number of rounds, all from one pass."""
+        """Name and Wasserstein distances of every number of rounds, all computed in one pass."""
         deepest = WWL(**{**self.get_params(), "rounds": max(self.grid["rounds"])}).fit(X)
         for rounds, distances in enumerate(deepest._distances(deepest.fitted_, None, every=True)):
             if rounds in self.grid["rounds"]:
@@ -89,7 +102,7 @@ class WWL(DiscrepancyKernel):
 
     def _learn(self, graphs: GraphSet) -> None:
         if self.features not in ("auto", "labels", "attributes"):
-            raise ValueError(f"features={self.features!r} is not known: auto, labels or attributes")
+            raise ValueError(f"features={self.features!r} is not known: it must be 'auto', 'labels' or 'attributes'")
         has = graphs.node_attributes is not None
         weighted = graphs.edge_weights is not None and graphs.node_labels is not None
         self.continuous_ = self.features == "attributes" or (self.features == "auto" and (has or weighted))
@@ -105,7 +118,7 @@ class WWL(DiscrepancyKernel):
         return np.asarray(self._distances(rows, columns, every=False)[-1])
 
     def _distances(self, rows: Any, columns: Any, *, every: bool) -> FloatArray:
-        """Distances after every number of rounds (or at least the last), shape (rounds + 1, rows, columns)."""
+        """Distances after each number of rounds; without `every`, attributes give only those after the last round."""
         same = columns is None
         columns = rows if same else columns
         if isinstance(rows, Clouds):
@@ -116,7 +129,7 @@ class WWL(DiscrepancyKernel):
 
 
 def colour_shares(graphs: GraphSet, colours: Any) -> ColourShares:
-    """What share of each graph's nodes has which colour."""
+    """The share of each graph's nodes that has each colour."""
     counted = histograms(owners(graphs), colours, len(graphs), np.repeat(1.0 / graphs.sizes, graphs.sizes))
     counted.counts.sort_indices()
     return ColourShares(
@@ -134,7 +147,7 @@ def _share_distances(rows: ColourShares, columns: ColourShares, same: bool, n_jo
 
 @compiled_loosely
 def _unshared(rows: Any, columns: Any, i: Any, j: Any, out: Any) -> None:
-    """1 − Σ min of the shares of pairs of graphs, merging two ascending lists of colours."""
+    """1 − Σ min of the shares, for pairs of graphs, by merging two ascending lists of colours."""
     for k in range(len(i)):
         a, a_end = rows.offsets[i[k]], rows.offsets[i[k] + 1]
         b, b_end = columns.offsets[j[k]], columns.offsets[j[k] + 1]
@@ -154,7 +167,7 @@ def _unshared(rows: Any, columns: Any, i: Any, j: Any, out: Any) -> None:
 def _cloud_distances(
     rows: Clouds, columns: Clouds, rounds: tuple[int, int], same: bool, n_jobs: int | None
 ) -> FloatArray:
-    """Distances of the last so many (rounds[1]) of all rounds (rounds[0])."""
+    """Distances after each of the last rounds[1] of rounds[0] rounds, shape (rounds[1], rows, columns)."""
 
     def solve(i: IntArray, j: IntArray, out: FloatArray) -> None:
         _transport_costs(rows, columns, i, j, same, rounds[0], out)
@@ -165,7 +178,7 @@ def _cloud_distances(
 
 @compiled_loosely
 def _transport_costs(rows: Any, columns: Any, i: Any, j: Any, same: Any, rounds: int, out: Any) -> None:
-    """Optimal costs of pairs of clouds under the features of rounds 0..r, for the last few r."""
+    """Optimal transport costs of pairs of clouds with the features of rounds 0..r, for the last values of r."""
     first = rounds - out.shape[1]
     width = rows.points.shape[1] // rounds
     for k in range(len(i)):

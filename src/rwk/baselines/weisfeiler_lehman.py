@@ -1,4 +1,4 @@
-"""Weisfeiler-Lehman subtree kernel and its optimal assignment."""
+"""Weisfeiler-Lehman subtree kernel (WL) and its optimal assignment variant (WL-OA)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,41 @@ from typing import Any, ClassVar
 from rwk.baselines.base import RoundsKernel
 from rwk.baselines.histograms import Histograms, histograms, owners, unary
 from rwk.graphs import GraphSet
-from rwk.represent.features import wl_colours
+from rwk.represent.features import Colours, wl_colours
+from rwk.runtime.arrays import IntArray
 
 
-class WL(RoundsKernel):
-    """Counts of Weisfeiler-Lehman colours of rounds 0..`rounds`, compared by inner product.
+class ColourKernel(RoundsKernel):
+    """A kernel that counts Weisfeiler-Lehman colours; subclasses say how."""
 
+    accepts: ClassVar[tuple[str, ...]] = ("labels", "structure")
+    grid: ClassVar[Mapping[str, Sequence[Any]]] = {"rounds": tuple(range(11))}
+
+    def __init__(self, *, rounds: int = 5, normalize: bool = True) -> None:
+        self.rounds = rounds
+        self.normalize = normalize
+
+    def _represent(self, graphs: GraphSet) -> list[Histograms]:
+        owner = owners(graphs)
+        return [self._counted(owner, colours, len(graphs)) for colours in wl_colours(graphs, self.rounds)]
+
+    def _counted(self, owner: IntArray, colours: Colours, n_graphs: int) -> Histograms:
+        """Counts of the colours of one round."""
+        raise NotImplementedError
+
+
+class WL(ColourKernel):
+    """Weisfeiler-Lehman subtree kernel: counts of colours, compared by inner product.
+
+    Parameters
+    ----------
+    rounds : int, default 5
+        Rounds of colour refinement; round 0 counts the labels (degrees if there are none).
+    normalize : bool, default True
+        Whether to scale the kernel to a unit diagonal.
+
+    Examples
+    --------
     >>> from rwk import as_graphs
     >>> import networkx as nx
     >>> graphs = as_graphs([nx.path_graph(3), nx.path_graph(4)])
@@ -26,21 +55,23 @@ class WL(RoundsKernel):
         "N. Shervashidze, P. Schweitzer, E. J. van Leeuwen, K. Mehlhorn, K. M. Borgwardt. "
         "Weisfeiler-Lehman graph kernels. JMLR 12, 2011."
     )
-    accepts: ClassVar[tuple[str, ...]] = ("labels", "structure")
-    grid: ClassVar[Mapping[str, Sequence[Any]]] = {"rounds": tuple(range(11))}
 
-    def __init__(self, *, rounds: int = 5, normalize: bool = True) -> None:
-        self.rounds = rounds
-        self.normalize = normalize
-
-    def _represent(self, graphs: GraphSet) -> list[Histograms]:
-        owner = owners(graphs)
-        return [histograms(owner, colours, len(graphs)) for colours in wl_colours(graphs, self.rounds)]
+    def _counted(self, owner: IntArray, colours: Colours, n_graphs: int) -> Histograms:
+        return histograms(owner, colours, n_graphs)
 
 
-class WLOA(RoundsKernel):
-    """The best assignment of nodes by their Weisfeiler-Lehman colours: sum over colours of the smaller count.
+class WLOA(ColourKernel):
+    """Weisfeiler-Lehman optimal assignment kernel: the sum over colours of the smaller of the two counts.
 
+    Parameters
+    ----------
+    rounds : int, default 5
+        Rounds of colour refinement; round 0 counts the labels (degrees if there are none).
+    normalize : bool, default True
+        Whether to scale the kernel to a unit diagonal.
+
+    Examples
+    --------
     >>> from rwk import as_graphs
     >>> import networkx as nx
     >>> graphs = as_graphs([nx.path_graph(3), nx.path_graph(4)])
@@ -53,13 +84,6 @@ class WLOA(RoundsKernel):
         "N. M. Kriege, P.-L. Giscard, R. C. Wilson. "
         "On valid optimal assignment kernels and applications to graph classification. NIPS 2016."
     )
-    accepts: ClassVar[tuple[str, ...]] = ("labels", "structure")
-    grid: ClassVar[Mapping[str, Sequence[Any]]] = {"rounds": tuple(range(11))}
 
-    def __init__(self, *, rounds: int = 5, normalize: bool = True) -> None:
-        self.rounds = rounds
-        self.normalize = normalize
-
-    def _represent(self, graphs: GraphSet) -> list[Histograms]:
-        owner = owners(graphs)
-        return [unary(owner, colours, len(graphs)) for colours in wl_colours(graphs, self.rounds)]
+    def _counted(self, owner: IntArray, colours: Colours, n_graphs: int) -> Histograms:
+        return unary(owner, colours, n_graphs)

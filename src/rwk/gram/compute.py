@@ -118,7 +118,7 @@ def compute_gram(
         raise GramError(f"existing={existing!r} is not known; it is one of {', '.join(EXISTING)}")
     share = parse_part(part)
     workers = as_executor(executor, settings.n_jobs)
-    backend = "exact" if settings.direction == "exact" else settings.backend
+    backend = settings.solver()
     request = Request(as_graphs(graphs), settings, backend, parse_memory(memory), workers.load)
 
     def find_backend() -> str:

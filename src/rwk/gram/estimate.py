@@ -13,12 +13,13 @@ from rwk.gram.budget import largest_tile_bytes, limits_within, parse_memory
 from rwk.gram.executor_names import as_executor
 from rwk.gram.executors import Executor, Threads, TileJob
 from rwk.gram.matrix import PAIRS_PER_BLOCK
-from rwk.gram.tiles import Tiling, block_ends, measure_bytes, pair_cost
+from rwk.gram.tiles import Tiling, block_ends, measure_bytes
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.arrays import IntArray
 from rwk.transport.measures import GraphMeasures, cut, in_precision
 from rwk.transport.pairs import backend_named, orient
+from rwk.transport.work import pair_cost
 
 DRAWN: Final = 20_000  # pairs whose cost is looked at
 STRATA: Final = 8  # of the same total cost each
@@ -94,8 +95,7 @@ def estimate_gram(
     settings = Parameters.of(parameters)
     given = as_graphs(graphs)
     workers = as_executor(executor, settings.n_jobs)
-    backend = "exact" if settings.direction == "exact" else settings.backend
-    backend = workers.find_backend() if backend == "auto" else backend
+    backend = workers.find_backend() if settings.solver() == "auto" else settings.solver()
     budget, sizes, n_pairs = parse_memory(memory), given.sizes, len(given) * (len(given) + 1) // 2
 
     def represented(chosen: IntArray) -> GraphMeasures:

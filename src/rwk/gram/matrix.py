@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from rwk.gram.health import GramHealth
 from rwk.gram.rows import KeptRows
-from rwk.gram.tiles import triangle_costs
 from rwk.parameters import Parameters
 from rwk.runtime.backends import backend_name
 from rwk.runtime.threads import Ticker
 from rwk.transport.measures import GraphMeasures, in_precision, joined
 from rwk.transport.pairs import content_ranks, solve_pairs
 from rwk.transport.problem import PairResults
+from rwk.transport.work import triangle_costs
 
 Matrix = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ def symmetric_discrepancy(
 
     Where `kept` has a place for them, rows are kept there as they are solved, and those that are there are not solved.
     """
-    n, backend = measures.n_graphs, _backend(parameters)
+    n, backend = measures.n_graphs, backend_name(parameters.solver())
     matrix = np.empty((n, n))
     healths = []
     ranks = content_ranks(measures)  # every way to a pair must orient it alike, in either precision
@@ -130,16 +130,12 @@ def _solve(
         pairs,
         parameters.cost_weights(),
         parameters.scg_options(),
-        backend=_backend(parameters),
+        backend=backend_name(parameters.solver()),
         n_jobs=parameters.n_jobs,
         tick=tick,
         ranks=ranks,
     )
     return results, time.perf_counter() - start
-
-
-def _backend(parameters: Parameters) -> str:
-    return "exact" if parameters.direction == "exact" else backend_name(parameters.backend)
 
 
 def _health(results: PairResults, seconds: float) -> GramHealth:

@@ -1,7 +1,7 @@
 """A Gram matrix as tiles: graphs of similar size form blocks, and a pair of blocks is a tile.
 
-The cost of a pair, in multiply-adds of one iteration, is n m (n + m + 64). It lies near f(n) f(m) with
-f(n) = n sqrt(2n + 64), so blocks of equal total f (many small graphs, or few large ones) make tiles of similar cost.
+The cost of a pair (`transport.work`) lies near f(n) f(m), f the `root_costs`, so blocks of equal total f (many small
+graphs, or few large ones) make tiles of similar cost.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.transport.work import SizeSums, group_cost, root_costs
 
-FEATURE_WIDTH: Final = 64  # the cost of features and Sinkhorn rounds, beside the matrix products
 TILES_WANTED: Final = 256  # enough that little is lost with one tile, and that many workers stay busy
 LEAST_COST: Final = 2e7  # about a tenth of a second; a cheaper tile is not worth a file
 MOST_COST: Final = 5e10  # about a minute
@@ -92,8 +92,7 @@ class Tiling:
         counts, first, second = self._moments()
         for column in reversed(range(self.n_blocks)):
             for row in reversed(range(column + 1)):
-                cost = first[column] * second[row] + first[row] * second[column]
-                cost += FEATURE_WIDTH * first[row] * first[column]
+                cost = group_cost(SizeSums(first[row], second[row]), SizeSums(first[column], second[column]))
                 half = 0.5 if row == column else 1.0
                 yield Tile(row, column, int(counts[row]), int(counts[column]), float(half * cost))
 
@@ -104,25 +103,9 @@ class Tiling:
         return np.diff(self.bounds), np.add.reduceat(ordered, starts), np.add.reduceat(ordered**2, starts)
 
 
-def pair_cost(n: FloatArray, m: FloatArray) -> FloatArray:
-    """Multiply-adds of one iteration on graphs of n and m nodes."""
-    return np.asarray(n * m * (n + m + FEATURE_WIDTH))
-
-
-def triangle_costs(sizes: IntArray) -> FloatArray:
-    """Cost of each row of the upper triangle, starting at the diagonal.
-
-    >>> triangle_costs(np.array([1, 2])).tolist() == [66 + 134, 4 * 68]
-    True
-    """
-    n = sizes.astype(np.float64)
-    rest, squares = np.cumsum(n[::-1])[::-1], np.cumsum((n * n)[::-1])[::-1]
-    return np.asarray(n * ((n + FEATURE_WIDTH) * rest + squares))
-
-
 def tile_weight(sizes: IntArray) -> float:
     """Total f per block for about `TILES_WANTED` tiles, within the limits of what one tile should cost."""
-    total = 0.5 * float(_root_cost(sizes).sum()) ** 2
+    total = 0.5 * float(root_costs(sizes).sum()) ** 2
     return float(np.sqrt(np.clip(total / TILES_WANTED, LEAST_COST, MOST_COST)))
 
 
@@ -132,11 +115,6 @@ def measure_bytes(sizes: IntArray) -> FloatArray:
     return np.asarray(8.0 * (n * n + 160.0 * n + 64.0))
 
 
-def _root_cost(sizes: IntArray) -> FloatArray:
-    n = sizes.astype(np.float64)
-    return np.asarray(n * np.sqrt(2.0 * n + FEATURE_WIDTH))
-
-
 def block_ends(sizes: IntArray, limits: TileLimits) -> list[int]:
     """Where each block of the graphs, ordered by size, ends; a block has as many graphs as the limits allow.
 
@@ -144,7 +122,7 @@ def block_ends(sizes: IntArray, limits: TileLimits) -> list[int]:
     [2, 3]
     """
     ordered = np.sort(sizes)
-    weight = np.concatenate([[0.0], np.cumsum(_root_cost(ordered))])
+    weight = np.concatenate([[0.0], np.cumsum(root_costs(ordered))])
     size = np.concatenate([[0.0], np.cumsum(measure_bytes(ordered))])
     ends: list[int] = []
     start = 0

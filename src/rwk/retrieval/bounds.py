@@ -22,11 +22,10 @@ import numpy as np
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.transport.cpu.lower_bounds import binned_quantiles
 from rwk.transport.measures import GraphMeasures
-from rwk.transport.problem import CostWeights
+from rwk.transport.problem import PRIOR_FLOOR, CostWeights
 
 EMBEDDING_BINS: Final = 8
 STRUCTURE_BINS: Final = 24
-PRIOR_FLOOR: Final = 1e-6  # of the degree prior (R8)
 
 
 class Signatures(NamedTuple):

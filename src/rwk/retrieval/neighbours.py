@@ -154,7 +154,7 @@ class _Scan(NamedTuple):
             self._pairs(q, chosen),
             settings.cost_weights(),
             settings.scg_options(),
-            backend="exact" if settings.direction == "exact" else settings.backend,
+            backend=settings.solver(),
             n_jobs=settings.n_jobs,
             ranks=self.ranks,
         )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rwk.runtime.threads import one_blas_thread
 from rwk.transport.cpu.loading import load_pair
 from rwk.transport.measures import GraphMeasures
-from rwk.transport.problem import CostWeights
+from rwk.transport.problem import LEAST_MASS_64, CostWeights
 
 Payments = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -59,7 +59,7 @@ def _global_price(pair: Any, weights: CostWeights, gamma: NDArray[np.float64]) -
     columns = 0.5 * (pair.structure_nu.astype(np.float64) ** 2 @ pair.nu)
     price = rows[:, None] + columns[None, :] - pair.structure_mu @ gamma @ pair.structure_nu
     if weights.degree_weight:
-        price = price + weights.degree_weight * (np.log(np.maximum(gamma, 1e-300)) - pair.log_prior)
+        price = price + weights.degree_weight * (np.log(np.maximum(gamma, LEAST_MASS_64)) - pair.log_prior)
     return price
 
 

@@ -29,7 +29,18 @@ from rwk.runtime.display import card_of
 # A change of any rule that changes values raises this number.
 SOLVER_VERSION: Final = 1
 
-# costs near whose plan a solver starts; none, and it starts from mu nu^T
+# Constants of the method. Every body of the solver, and every bound of its values, takes them from here.
+ARMIJO: Final = 1e-4  # the line search accepts a step that lowers H by this share of what its slope promises
+HALVINGS: Final = 30  # of a step, at most; then the pair stops
+LARGEST_STEP_WITH_KL: Final = 0.99  # the paper's alpha^0: no entry of gamma reaches 0, where log gamma has no slope
+PRIOR_FLOOR: Final = 1e-6  # least likeness of two degrees (R8)
+LEAST_MASS_64: Final = 1e-300  # a smaller entry of gamma counts as this one inside the logarithm (R14)
+LEAST_MASS_32: Final = 1e-37
+ROUNDING: Final = 1e-13  # a squared distance below this share of the squared norms it is made of counts as 0
+START_ENTROPY: Final = 0.02  # of the Sinkhorn plan that another start is near; its costs lie between 0 and 1
+START_SHARE: Final = 0.9  # of that plan in the start; the rest is mu nu^T, so that no mass is near 0
+
+# Costs near whose Sinkhorn plan a solver starts; empty: it starts from mu nu^T.
 NO_START: Final = np.empty((0, 0))
 
 TERM_NAMES: Final = (

@@ -1,4 +1,4 @@
-"""Graphs as tensors: a whole set lies on the device, batches are cut from it there."""
+"""Graphs as tensors: the whole set is copied to the device once, and batches are cut from it there."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from rwk.runtime.arrays import IntArray
 
 
 class NodeBatch(NamedTuple):
-    """Some graphs, packed; an edge stands in both directions, edges by the node they lead to."""
+    """Some graphs as one; each edge is listed in both directions, sorted by the node it leads to."""
 
     x: Any  # (V, d) float
     tails: Any  # (2 E,) int64
     heads: Any  # (2 E,)
     degrees: Any  # (V,) number of neighbours
     owner: Any  # (V,) graph of each node
-    members: Any  # (graphs, V) one where a node is of a graph, on a GPU; None elsewhere
-    numbers: Any  # (graphs,) which graphs of the set these are
+    members: Any  # on a GPU: (graphs, V), 1 if the node belongs to the graph, otherwise 0; on a CPU: None
+    numbers: Any  # (graphs,) indices of the graphs in the set
     sizes: Any  # (graphs,) number of nodes
     starts: Any  # (graphs,) first node
     widest: int  # largest size
-    fields: Any  # (graphs, places) nodes of the receptive fields, −1 for none; None where no network asks
+    fields: Any  # (graphs, places) nodes of the receptive fields, −1 for none; None if the network needs no fields
 
     @property
     def n_graphs(self) -> int:
@@ -37,11 +37,11 @@ class NodeBatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GraphTensors:
-    """A whole set, from which batches are cut."""
+    """A whole set of graphs, from which batches are cut."""
 
     x: Any  # (V, d) float
     tails: Any  # (2 E,) numbered inside each graph
-    heads: Any  # (2 E,), which edges are ordered by
+    heads: Any  # (2 E,), in increasing order
     degrees: Any  # (V,)
     fields: Any  # nodes numbered inside each graph, or None
     node_offsets: IntArray
@@ -59,7 +59,7 @@ class GraphTensors:
         columns = (
             chosen, sizes, starts, self.node_offsets[chosen] - starts, n_edges, self.edge_offsets[chosen] - edge_starts
         )  # fmt: skip
-        # all that is sent for a batch
+        # the only data that is sent to the device for a batch
         numbers, on_sizes, on_starts, node_shifts, on_edges, edge_shifts = self._sent(np.stack(columns))
         owner = torch.repeat_interleave(on_sizes, output_size=int(sizes.sum()))
         nodes = torch.arange(len(owner), device=owner.device) + node_shifts[owner]
@@ -89,12 +89,12 @@ class GraphTensors:
 
     def _sent(self, values: IntArray) -> Any:
         tensor = torch.from_numpy(values)
-        # from pinned memory the device need not be waited for
+        # from pinned memory, so that nothing waits for the copy
         return tensor.pin_memory().to(self.x.device, non_blocking=True) if self.x.is_cuda else tensor
 
 
 def graph_tensors(graphs: GraphSet, x: NDArray[Any], fields: IntArray | None, device: str) -> GraphTensors:
-    """Graphs whose nodes are described by the rows of x."""
+    """The graphs on a device; the rows of x describe their nodes."""
     tails, heads, _ = both_directions(graphs)
     order = np.argsort(heads, kind="stable")
     first = np.repeat(graphs.node_offsets[:-1], 2 * graphs.n_edges)
@@ -115,34 +115,34 @@ def graph_tensors(graphs: GraphSet, x: NDArray[Any], fields: IntArray | None, de
 
 
 def check_device(name: str) -> None:
-    """Raise unless torch has this device."""
+    """Raise ValueError if torch does not have this device."""
     try:
         torch.zeros(1, device=name)
     except (RuntimeError, AssertionError, NotImplementedError):
-        raise ValueError(f"device={name!r} is not there; use 'cpu', or 'cuda' where torch finds a GPU") from None
+        raise ValueError(f"device={name!r} is not there; use 'cpu', or 'cuda' if torch finds a GPU") from None
 
 
 def sum_over_nodes(values: Any, batch: NodeBatch) -> Any:
-    """Rows of the nodes of each graph added up, shape (graphs, d); on a GPU by a product, always in one order."""
+    """Sum of the rows of each graph's nodes, shape (graphs, d); on a GPU by a product, so that the order is fixed."""
     if batch.members is not None:
         return batch.members @ values
     return values.new_zeros((batch.n_graphs, values.shape[1])).index_add(0, batch.owner, values)
 
 
 def spread_over_nodes(values: Any, batch: NodeBatch) -> Any:
-    """For every node the row of its graph, shape (V, d)."""
+    """The row of its graph for every node, shape (V, d)."""
     return values[batch.owner] if batch.members is None else batch.members.mT @ values
 
 
 def sum_over_neighbours(x: Any, batch: NodeBatch) -> Any:
-    """For every node the rows of x of its neighbours added up, shape (V, d)."""
+    """Sum of the rows of its neighbours for every node, shape (V, d)."""
     return _NeighbourSum.apply(x, batch)
 
 
 def rows_by_graph(rows: Any, batch: NodeBatch, width: int, order: Any = None) -> Any:
-    """The first `width` rows of each graph's nodes, zeros where it has fewer, shape (graphs, width, d).
+    """The rows of the first `width` nodes of each graph, filled up with zeros, shape (graphs, width, d).
 
-    `order` lists the nodes, graph by graph, in another order than theirs.
+    `order` lists the nodes, graph by graph, if another order than theirs is wanted.
     """
     own = torch.arange(len(rows), device=rows.device)
     place = torch.arange(width, device=rows.device)
@@ -155,7 +155,7 @@ def rows_by_graph(rows: Any, batch: NodeBatch, width: int, order: Any = None) ->
 
 
 class _NeighbourSum(torch.autograd.Function):  # type: ignore[misc]
-    """A x; an edge stands in both directions, so the gradient is A times the gradient, with no scattered writes."""
+    """A x; A is symmetric, so the gradient is A times the gradient, without scattered writes."""
 
     @staticmethod
     def forward(ctx: Any, x: Any, batch: NodeBatch) -> Any:
@@ -168,7 +168,7 @@ class _NeighbourSum(torch.autograd.Function):  # type: ignore[misc]
 
 
 class _Arranged(torch.autograd.Function):  # type: ignore[misc]
-    """rows[places], zeros where a place is len(rows); no row is read twice, so the gradient is read by `back`."""
+    """rows[places], zero if a place is len(rows); no row is read twice, so `back` is the way back for the gradient."""
 
     @staticmethod
     def forward(ctx: Any, rows: Any, places: Any, back: Any) -> Any:

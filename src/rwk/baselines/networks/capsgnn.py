@@ -1,6 +1,6 @@
 """Capsule graph network: node capsules from every layer, routed into graph capsules and those into class capsules.
 
-A capsule is a vector whose length, below 1 after squashing, says how sure it is that its part is there.
+A capsule is a vector; its length, which squashing keeps below 1, is the confidence that what it stands for is present.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def squash(capsules: Any) -> Any:
 def route(children: Any, weights: Any, rounds: int) -> Any:
     """Dynamic routing of child capsules (graphs, channels, nodes, i) into parent capsules (graphs, parents, j).
 
-    A child of channel c votes for parent p with its product by `weights[p, c]` (i, j). Each round a child shares itself
-    out among the parents, by softmax over agreements so far, at first evenly; a parent is the squashed sum of the votes
-    it gets, and agreement grows by the product of vote and parent. Weights are applied to sums of children, never to
-    each child. Where a graph has fewer nodes, children are zeros.
+    The vote of a child of channel c for parent p is its product with `weights[p, c]` (i, j). Each round a child is
+    divided among the parents by the softmax of its agreements so far, at first evenly; a parent is the squashed sum of
+    its votes, and agreement grows by the inner product of vote and parent. Weights are applied to sums of children, not
+    to each child. Padding children are zero.
     """
     n_parents, channels, width, _ = weights.shape
     joined = weights.flatten(1, 2)  # (parents, channels · i, j)
@@ -79,7 +79,7 @@ class CapsGNNNetwork(nn.Module):  # type: ignore[misc]
         peak = scores.max().detach()
         weights = (scores - peak).exp()
         totals = sum_over_nodes(weights, batch)
-        # large graphs would saturate the squash: sums of n capsules are divided by sqrt(n)
+        # sums of n capsules are divided by sqrt(n), because large graphs would saturate the squashing
         nodes = nodes * (weights * spread_over_nodes(batch.sizes.sqrt()[:, None] / totals, batch))[..., None]
         padded = rows_by_graph(nodes.flatten(1), batch, batch.widest)
         padded = padded.unflatten(2, nodes.shape[1:]).transpose(1, 2).contiguous()
@@ -87,7 +87,7 @@ class CapsGNNNetwork(nn.Module):  # type: ignore[misc]
         return route(graph[:, :, None], self.to_class, self.rounds)
 
     def loss(self, capsules: Any, batch: NodeBatch, classes: Any) -> Any:
-        """Margin loss of the class capsules' lengths, and how well the true one tells what nodes there are."""
+        """Margin loss of the class capsules' lengths, plus the error of the mean node decoded from the true one."""
         lengths = torch.sqrt((capsules**2).sum(dim=-1) + 1e-9)
         true = nn.functional.one_hot(classes, lengths.shape[1]).to(lengths.dtype)
         missed = (PRESENT - lengths).clamp(min=0.0) ** 2
@@ -98,7 +98,7 @@ class CapsGNNNetwork(nn.Module):  # type: ignore[misc]
         return margin + RECONSTRUCTION_WEIGHT * nn.functional.mse_loss(told, means)
 
     def probabilities(self, capsules: Any) -> Any:
-        """Lengths of the class capsules, over their sum."""
+        """Lengths of the class capsules, divided by their sum."""
         lengths = torch.sqrt((capsules**2).sum(dim=-1) + 1e-9)
         return lengths / lengths.sum(dim=1, keepdim=True)
 

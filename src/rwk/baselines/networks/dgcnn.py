@@ -1,4 +1,4 @@
-"""Deep graph convolutional network: nodes sorted by their last, learned, channel, then read like a text."""
+"""Deep graph convolutional network: nodes are sorted by a learned channel, then read by convolutions along them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class DGCNNLayer(nn.Module):  # type: ignore[misc]
 
 
 def sort_pool(x: Any, batch: NodeBatch, k: int) -> Any:
-    """The k nodes of each graph with the largest last channel, in that order, zeros where there are fewer.
+    """The k nodes of each graph with the largest last channel, in that order, filled up with zeros.
 
-    Shape (graphs, k, channels). Nodes equal in the last channel go by the sum of the others.
+    Shape (graphs, k, channels). Ties in the last channel are broken by the sum of the others.
     """
     order = x[:, :-1].sum(dim=1).argsort(descending=True, stable=True)  # stable sorts, the most important key last
     order = order[x[order, -1].argsort(descending=True, stable=True)]
@@ -42,8 +42,8 @@ class DGCNNNetwork(SoftmaxNetwork):
         super().__init__()
         widths = [width_in, hidden, hidden, hidden, 1]
         self.convolutions = nn.ModuleList(DGCNNLayer(a, b) for a, b in pairwise(widths))
-        self.k = max(k, 10)  # so that the second convolution has five places to look at
-        # the convolution along all channels of one node, a node at a time
+        self.k = max(k, 10)  # so that five nodes are left for the second convolution
+        # a convolution over all channels of one node is a linear map of each node
         self.first = nn.Linear(sum(widths[1:]), 16)
         self.second = nn.Conv1d(16, 32, kernel_size=5)
         dense = 32 * (self.k // 2 - 4)

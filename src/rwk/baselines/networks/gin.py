@@ -1,4 +1,4 @@
-"""Graph isomorphism network: sums over neighbours, a small perceptron, sums over nodes of every layer."""
+"""Graph isomorphism network: sums over neighbours, a small perceptron, and sums over the nodes after every layer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class GINLayer(nn.Module):  # type: ignore[misc]
 
 
 class GINNetwork(SoftmaxNetwork):
-    """`layers` descriptions of the nodes, the input being the first; each, summed, is read out linearly."""
+    """`layers` descriptions of the nodes, of which the input is the first; the sum of each is read out linearly."""
 
     def __init__(self, width_in: int, n_classes: int, *, hidden: int, layers: int, dropout: float) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""PATCHY-SAN: receptive fields of ordered nodes, read by ordinary convolutions."""
+"""PATCHY-SAN: ordinary convolutions over receptive fields of ordered nodes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class PatchySanNetwork(SoftmaxNetwork):
 
     def __init__(self, width_in: int, n_classes: int, *, n_fields: int, k: int, dropout: float) -> None:
         super().__init__()
-        # the convolution along the nodes of one field, a field at a time
+        # a convolution over all nodes of one field is a linear map of each field
         self.first = nn.Linear(k * width_in, 16)
         reach = min(10, n_fields)
         self.second = nn.Conv1d(16, 8, kernel_size=reach)
@@ -25,6 +25,6 @@ class PatchySanNetwork(SoftmaxNetwork):
 
     def forward(self, batch: NodeBatch) -> Any:
         empty = batch.x.new_zeros((1, batch.x.shape[1]))
-        places = torch.cat([batch.x, empty])[batch.fields]  # −1 is the row of zeros; (graphs, fields · k, d)
+        places = torch.cat([batch.x, empty])[batch.fields]  # −1 reads the row of zeros; (graphs, fields · k, d)
         read = self.first(places.reshape(batch.n_graphs, -1, self.first.in_features)).relu().transpose(1, 2)
         return self.head(self.second(read).relu().flatten(1))

@@ -1,4 +1,4 @@
-"""What networks with a softmax at the end share."""
+"""Loss and probabilities of networks that end with a softmax."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rwk.baselines.networks.batches import NodeBatch
 
 
 class SoftmaxNetwork(nn.Module):  # type: ignore[misc]
-    """A network whose forward pass gives logits, trained by cross-entropy."""
+    """A network whose forward pass returns logits, trained by cross-entropy."""
 
     def loss(self, logits: Any, batch: NodeBatch, classes: Any) -> Any:
         """Mean cross-entropy of a batch."""

@@ -1,4 +1,4 @@
-"""One training loop for all networks."""
+"""The training loop of all networks."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ GRAPHS_PER_PREDICTION = 256
 
 
 class TrainingOptions(NamedTuple):
-    """How long and how fast."""
+    """Settings of the training loop."""
 
     optimizer: str  # "adam" or "rmsprop"
     learning_rate: float
-    halve_every: int  # epochs; 0: the rate stays
+    halve_every: int  # epochs after which the learning rate is halved; 0 for never
     epochs: int
     patience: int  # epochs without a better validation score after which training ends
     batch_size: int
@@ -45,9 +45,9 @@ def train(
     split: tuple[IntArray, IntArray],
     options: TrainingOptions,
 ) -> Trained:
-    """Train on the graphs split[0]; with validation graphs split[1] the epoch that does best on them is kept."""
+    """Train on the graphs split[0]; the epoch that does best on the validation graphs split[1], if any, is kept."""
     learn, validate = split
-    # the caller's random state stays as it is
+    # the caller's random state is not changed
     with torch.random.fork_rng(), one_thread(), same_every_time(graphs.x.device):
         torch.manual_seed(options.seed)
         network = make().to(graphs.x.device)
@@ -90,7 +90,7 @@ def class_scores(network: Any, graphs: GraphTensors) -> FloatArray:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Pin torch to one thread: its tensors are small here, more threads only wait for each other."""
+    """Restrict torch to one thread: tensors are small here, and more threads would wait for each other."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -101,15 +101,15 @@ def one_thread() -> Iterator[None]:
 
 @contextmanager
 def same_every_time(device: Any) -> Iterator[None]:
-    """Let a GPU add up in one order only, so that a seed gives the same network again; a processor does so anyway."""
+    """Make a GPU add in a fixed order, so that a seed always gives the same network; a CPU does so anyway."""
     if device.type != "cuda":
         yield
         return
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # as cuBLAS asks for it, before its first product
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # required by cuBLAS, before its first product
     before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     filled = torch.utils.deterministic.fill_uninitialized_memory
     torch.use_deterministic_algorithms(True, warn_only=True)
-    # nothing is read here before it is written; a kernel more for every tensor took a quarter of a step of GIN
+    # no memory is read before it is written, and filling it would take a quarter of a training step of GIN
     torch.utils.deterministic.fill_uninitialized_memory = False
     try:
         yield
@@ -119,7 +119,7 @@ def same_every_time(device: Any) -> Iterator[None]:
 
 
 def batches_of(order: IntArray, size: int) -> list[IntArray]:
-    """Runs of `size`; a last one of a single graph joins the one before, for batch normalisation's sake.
+    """Batches of `size` graphs; a single last graph joins the batch before, as batch normalisation needs two.
 
     >>> [len(batch) for batch in batches_of(np.arange(9), 4)]
     [4, 5]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.transport.measures import GraphMeasures
+from rwk.transport.work import pair_cost
 
 PAIRS_PER_CHUNK: Final = 512
 COST_PER_CHUNK: Final = 2e8  # in multiply-adds of one iteration; a chunk of large pairs is short
@@ -19,7 +20,7 @@ def plan_chunks(
     """Pairs in descending order of cost, or (`alike`) of size with like sizes together, and where each chunk begins."""
     sizes = measures.sizes.astype(np.float64)
     n, m = sizes[pairs[:, 0]], sizes[pairs[:, 1]]
-    cost = n * m * (n + m + 64)
+    cost = pair_cost(n, m)
     order = _alike(pairs, n, m) if alike else np.argsort(-cost, kind="stable")
     filled = np.cumsum(cost[order] / COST_PER_CHUNK + 1.0 / PAIRS_PER_CHUNK)
     bounds = np.searchsorted(filled, np.arange(1, int(filled[-1]) + 1)) if len(pairs) else np.zeros(0, np.int64)

@@ -17,8 +17,8 @@ from rwk.transport.cpu.reductions import total_of
 from rwk.transport.cpu.simd.vectormath import log_of, root_of
 from rwk.transport.cpu.simd.vectors import WIDTH_64, absolute, fma, larger, load, mismatch, splat, store
 from rwk.transport.cpu.sparse import Columns, Layout, add_products, add_squared_distances, empty_layout
+from rwk.transport.problem import PRIOR_FLOOR
 
-PRIOR_FLOOR: Final = 1e-6
 SMALLEST_DEGREE: Final = 1e-300
 
 

@@ -12,7 +12,7 @@ contiguous rows. The quadratic part of H is <Q(gamma), gamma>, whose image of ga
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -23,14 +23,15 @@ from rwk.transport.cpu.reductions import inner
 from rwk.transport.cpu.simd.vectormath import log_of
 from rwk.transport.cpu.simd.vectors import fma
 from rwk.transport.cpu.sinkhorn import sinkhorn_plan
-
-ARMIJO: Final = 1e-4
-HALVINGS: Final = 30
-LARGEST_STEP_WITH_KL: Final = 0.99
-START_ENTROPY: Final = 0.02  # of a start from costs between 0 and 1
-START_SHARE: Final = 0.9  # of that plan, the rest is mu nu^T: no mass is so small that its logarithm is noise
-LEAST_MASS_64: Final = 1e-300  # inside the logarithm
-LEAST_MASS_32: Final = 1e-37
+from rwk.transport.problem import (
+    ARMIJO,
+    HALVINGS,
+    LARGEST_STEP_WITH_KL,
+    LEAST_MASS_32,
+    LEAST_MASS_64,
+    START_ENTROPY,
+    START_SHARE,
+)
 
 
 @compiled

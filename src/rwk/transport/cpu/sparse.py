@@ -13,8 +13,8 @@ import numpy as np
 
 from rwk.runtime.compiling import compiled_borrowing, compiled_inside
 from rwk.transport.cpu.simd.vectors import WIDTH_64, fma, load, splat, store, where_larger
+from rwk.transport.problem import ROUNDING
 
-ROUNDING: Final = 1e-13  # what is left below this, relative to the squares, is rounding
 MOST_COLUMNS: Final = 512  # of a graph that is laid out
 MOST_NUMBERS: Final = 2**15  # in all its columns
 NOBODY: Final = -1

@@ -17,12 +17,18 @@ from typing import Any, Final, NamedTuple
 from rwk.transport.gpu.batched_costs import linear_cost, log_degree_prior
 from rwk.transport.gpu.batched_sinkhorn import FAR, sinkhorn_plan
 from rwk.transport.gpu.device_measures import Stack, Store
-from rwk.transport.problem import TERM_NAMES, CostWeights, ScgOptions
+from rwk.transport.problem import (
+    ARMIJO,
+    HALVINGS,
+    LARGEST_STEP_WITH_KL,
+    LEAST_MASS_32,
+    LEAST_MASS_64,
+    TERM_NAMES,
+    CostWeights,
+    ScgOptions,
+)
 
-ARMIJO: Final = 1e-4
-HALVINGS: Final = 30
-LARGEST_STEP_WITH_KL: Final = 0.99
-LEAST_MASS: Final = {4: 1e-37, 8: 1e-300}  # inside the logarithm, by bytes of a number
+LEAST_MASS: Final = {4: LEAST_MASS_32, 8: LEAST_MASS_64}  # by the bytes of a number
 
 
 class PairBatch(NamedTuple):

@@ -6,13 +6,10 @@ for 0: nodes with equal features are at distance 0 exactly. Entries of padded no
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from rwk.transport.gpu.device_measures import Stack, Store
-from rwk.transport.problem import CostWeights
-
-PRIOR_FLOOR: Final = 1e-6
-ROUNDING: Final = 1e-13
+from rwk.transport.problem import PRIOR_FLOOR, ROUNDING, CostWeights
 
 
 def linear_cost(

@@ -24,15 +24,15 @@ from typing import Final
 import triton
 import triton.language as tl
 
-from rwk.transport.gpu.batched import ARMIJO, HALVINGS, LARGEST_STEP_WITH_KL
-from rwk.transport.gpu.batched_costs import PRIOR_FLOOR
 from rwk.transport.gpu.fused_math import LN_2, log2, logarithms, total
 from rwk.transport.gpu.fused_sinkhorn import FAR, sinkhorn_plan
+from rwk.transport.problem import ARMIJO, HALVINGS, LARGEST_STEP_WITH_KL, PRIOR_FLOOR
 
 _ARMIJO = tl.constexpr(ARMIJO)
 _HALVINGS = tl.constexpr(HALVINGS)
 _LARGEST_STEP_WITH_KL = tl.constexpr(LARGEST_STEP_WITH_KL)
 _PRIOR_FLOOR = tl.constexpr(PRIOR_FLOOR)
+_SMALLEST_DEGREE = tl.constexpr(1e-30)
 
 # measured on an H200: warps of a program and, where fewer registers pay, how many
 LAUNCH: Final[dict[tuple[int, int], dict[str, int]]] = {
@@ -146,7 +146,7 @@ def solve_pair_kernel(
         d = tl.load(degrees_a + a * width_a + i, mask=own_a, other=0.0)[:, None]
         e = tl.load(degrees_b + b * width_b + k, mask=own_b, other=0.0)[None, :]
         # 0/0 counts as alike: both differences are 0 then
-        likeness = tl.maximum(1.0 - tl.abs(d - e) / tl.maximum(tl.maximum(d, e), 1e-30), _PRIOR_FLOOR)
+        likeness = tl.maximum(1.0 - tl.abs(d - e) / tl.maximum(tl.maximum(d, e), _SMALLEST_DEGREE), _PRIOR_FLOOR)
         slopes -= (kl * LN_2) * (log2(likeness) - log2(total(tl.where(inside, likeness, 0.0))))
     # 2
     gamma = mu[:, None] * nu[None, :]

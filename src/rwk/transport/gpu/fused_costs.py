@@ -17,9 +17,8 @@ import triton
 import triton.language as tl
 
 from rwk.runtime.device import announce_compiling
-from rwk.transport.gpu.batched_costs import ROUNDING
 from rwk.transport.gpu.device_measures import Stack, Store
-from rwk.transport.problem import CostWeights
+from rwk.transport.problem import ROUNDING, CostWeights
 
 TILE: Final = 64
 NO_COLUMN: Final = tl.constexpr(2**31 - 1)

@@ -11,9 +11,9 @@ import os
 import triton
 import triton.language as tl
 
-from rwk.transport.gpu.batched import LEAST_MASS
+from rwk.transport.problem import LEAST_MASS_32
 
-_LEAST_MASS = tl.constexpr(LEAST_MASS[4])
+_LEAST_MASS = tl.constexpr(LEAST_MASS_32)
 _INTERPRETED = tl.constexpr(os.environ.get("TRITON_INTERPRET") == "1")
 LN_2 = tl.constexpr(math.log(2.0))
 

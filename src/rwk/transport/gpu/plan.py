@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rwk.runtime.device import chunk_bytes, is_out_of_memory, no_room
 from rwk.transport.gpu.device_measures import Stack, Store
 from rwk.transport.problem import CostWeights, PairResults, ScgOptions
+from rwk.transport.work import pair_cost
 
 # (N, M) the fused kernel is compiled for; a pair takes the first that holds it, so few variants serve all
 SHAPES: Final = ((16, 16), (32, 32), (32, 64), (64, 64), (32, 128), (64, 128), (128, 128))
@@ -58,7 +59,7 @@ def group_pairs(store: Store, pairs: NDArray[np.int64]) -> list[Group]:
         Group(store.stacks[widths[code // len(widths)]], store.stacks[widths[code % len(widths)]], members)
         for code, members in zip(codes[order[starts]].tolist(), np.split(order, starts[1:]), strict=True)
     ]
-    return sorted(groups, key=lambda group: -group.source.width * group.target.width)
+    return sorted(groups, key=lambda group: -float(pair_cost(group.source.width, group.target.width)))
 
 
 def fused_shape(source: Stack, target: Stack) -> tuple[int, int] | None:

@@ -9,9 +9,9 @@ import numpy as np
 from rwk.runtime.compiling import compiled_borrowing
 from rwk.transport.cpu.lanes.lane_data import Point, Roll, Rooms, Slopes, Stage
 from rwk.transport.cpu.lanes.products import add_product
-from rwk.transport.cpu.scalar import ARMIJO, HALVINGS, LARGEST_STEP_WITH_KL, LEAST_MASS_32, LEAST_MASS_64
 from rwk.transport.cpu.simd.vectormath import log_of
 from rwk.transport.cpu.simd.vectors import choose, fma, larger, load, no_lanes, put, smaller, splat, store, wide
+from rwk.transport.problem import ARMIJO, HALVINGS, LARGEST_STEP_WITH_KL, LEAST_MASS_32, LEAST_MASS_64
 
 
 @compiled_borrowing
