@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import json
+import math
 import os
 import re
 import subprocess
@@ -15,6 +17,7 @@ import pytest
 
 import rwk
 import rwk.report
+from rwk import parameters
 from rwk.experiment.records import append_record
 from score_records import repeat_of
 
@@ -143,6 +146,52 @@ def test_a_reference_page_shows_its_object(name):
         assert PUBLIC[name].__module__ == module, "the site reads the source, so it must be the defining module"
     assert f"reference/{name}.md\n" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     assert f"| [`{name}`]({name}.md) | " in (REFERENCE / "index.md").read_text(encoding="utf-8")
+
+
+DOCUMENTED = [
+    name for name, it in PUBLIC.items() if callable(it) and not (isinstance(it, type) and issubclass(it, Exception))
+]
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_docstrings_have_all_sections(name):
+    """Every parameter with its default, what is returned, and an example."""
+    griffe = pytest.importorskip("griffe", reason="the site needs mkdocstrings: pip install 'rwk[docs]'")
+    parsed = griffe.Docstring(inspect.getdoc(PUBLIC[name])).parse("numpy", warnings=False)
+    sections = {section.kind.value: section.value for section in parsed}
+    assert sections["text"].split("\n\n")[0].endswith(".")
+    assert "examples" in sections
+    signature = inspect.signature(PUBLIC[name]).parameters
+    described = {
+        entry.name.lstrip("*"): entry
+        for kind in ("parameters", "attributes")
+        for entry in sections.get(kind, ())
+        if kind == "parameters" or entry.name in signature
+    }
+    if name == "RWKernel":
+        assert "The keywords are those of `Parameters`" in sections["text"]
+        assert set(described) < set(signature)
+    else:
+        assert set(described) == set(signature)
+    for parameter in described.values():
+        if getattr(parameter, "default", None) is not None:
+            assert eval(parameter.default, {"inf": math.inf}) == signature[parameter.name].default, parameter.name
+    for group in re.findall(r"^(\w+(?:, \w+)+)(?: : .*)?$", inspect.getdoc(PUBLIC[name]), re.MULTILINE):
+        defaults = {repr(signature[one].default) for one in group.split(", ") if one in signature}
+        assert len(defaults) <= 1, f"{group}: the site would show one default for all of them"
+    if not isinstance(PUBLIC[name], type):
+        assert "returns" in sections
+
+
+def test_the_page_of_parameters_gives_every_range_and_choice():
+    text = {}
+    for name, entry in re.findall(r"^    (\w+) : .*\n((?:        .*\n)+)", rwk.Parameters.__doc__, re.MULTILINE):
+        text[name] = " ".join(entry.split())
+    for name, (low, high, strict, _) in parameters._RANGES.items():
+        bound = f"From {low} to {high}." if high < math.inf else f"{'Greater than' if strict else 'At least'} {low}"
+        assert bound in text[name], name
+    for name, choices in {**parameters._CHOICES, "variant": tuple(parameters.VARIANTS)}.items():
+        assert all(f'"{choice}"' in text[name] for choice in choices), name
 
 
 def tables():

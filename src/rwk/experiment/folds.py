@@ -23,12 +23,20 @@ class Folds:
 
     Attributes
     ----------
-    n_splits
+    n_splits : int
         Folds per repeat.
-    test_fold
+    test_fold : mapping of int to int array of shape (graphs,)
         `test_fold[seed][i]` is the number of the fold that tests graph i.
-    classes
+    classes : str
         Fingerprint of the targets that the folds were made for.
+
+    Examples
+    --------
+    >>> from rwk import make_folds
+    >>> folds = make_folds([0, 1] * 10, n_splits=5, n_repeats=2)
+    >>> train, test = folds.split(seed=0, fold=3)
+    >>> len(folds), len(train), len(test)
+    (10, 16, 4)
     """
 
     n_splits: int

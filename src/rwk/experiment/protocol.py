@@ -53,18 +53,52 @@ def nested_cv(
 ) -> Experiment:
     """Score a method by nested cross-validation.
 
-    `source` is a mapping from the names of settings to square matrices over all graphs (or functions that return
-    one): discrepancies D, searched as K = exp(−η D), or with `kind="kernel"` kernels. Or it is a function
-    `fit_predict(train, test, seed)` that learns on the graphs `train` and returns the predicted targets of `test`,
-    alone or with a dict of what it chose. `records` names a file of JSON lines that scores are added to as they come;
-    folds it already holds are not run again. `about` are facts of the method that records keep and a resumed run must
-    share (all but the `parameters` of its `settings`: their fingerprints are compared instead); if it is given it
-    stands for the matrices too, and none is asked for when every fold is recorded; else their means do.
-    `n_jobs` folds are run at a time (None or -1: one per usable core, -2: one fewer); scores of
-    matrices do not depend on it. `backend="gpu"` searches and fits folds of matrices by the dozen on a GPU, to single
-    precision of the same SVMs; "auto" does so if there is a GPU. If `source` is a function, which runs where it likes,
-    the backend is only recorded. `progress=True` shows a bar if rich is installed; any other bar can be passed instead.
+    Everything that is tuned is tuned inside the training folds; tuning never sees the test fold. A run that was stopped
+    resumes if it is given the same `records` again.
 
+    Parameters
+    ----------
+    source : mapping of str to square matrix, or callable
+        The matrices of all graphs, by name of the setting; a function that returns the matrix also works. Or a function
+        `fit_predict(train, test, seed)` that learns on the graphs `train` and returns the predicted targets of `test`,
+        alone or with a dict of what it chose.
+    targets : array of shape (graphs,)
+        Classes of the graphs.
+    folds : Folds, optional
+        The outer folds; by default those of `make_folds(targets)`.
+    grid : Grid, optional
+        The values to choose from.
+    kind : {"discrepancy", "kernel"}, default "discrepancy"
+        Whether the matrices are discrepancies D, searched as K = exp(−η D), or kernels.
+    dataset : str, default "data"
+        Name of the dataset, for the records.
+    method : str, default "rwk"
+        Name of the method, for the records.
+    about : mapping, optional
+        Facts about the method that are kept in the records. A run can only be resumed with the same facts, except that
+        of the `parameters` of its settings only the fingerprints are compared. Without `about`, the means of the
+        matrices are compared instead, so they are computed even if every fold is recorded already.
+    records : path, optional
+        File of JSON lines to which scores are added as they come. Folds that it holds already are not run again.
+    n_jobs : int or None, default 1
+        Number of folds run at a time (None or -1: one per usable core, -2: one fewer). Scores of matrices do not
+        depend on it.
+    backend : {"cpu", "gpu", "auto"}, default "cpu"
+        "gpu" searches and fits many folds of matrices at a time, in single precision; "auto" does so if there is a GPU.
+        If `source` is a `fit_predict` function, the backend is only recorded.
+    progress : bool or progress bar, default False
+        True shows a bar if rich is installed; another bar can be passed instead.
+
+    Returns
+    -------
+    Experiment
+        The score of every fold, and their summary.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rwk import make_folds, nested_cv
+    >>> from rwk.experiment import Grid
     >>> D = np.abs(np.subtract.outer(np.arange(40.0), np.arange(40.0)))
     >>> targets = np.arange(40) >= 20
     >>> folds = make_folds(targets, n_splits=5, n_repeats=1)

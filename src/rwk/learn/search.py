@@ -33,8 +33,10 @@ class Grid:
 
     Parameters
     ----------
-    eta, C : sequence of float
-        Values to try for η in exp(−η D), and for the C of the SVM.
+    eta : sequence of float
+        Values to try for η in exp(−η D).
+    C : sequence of float
+        Values to try for the C of the SVM.
     treatments : sequence of str
         Treatments of negative eigenvalues to try; see `IndefiniteSVC`.
     kappas : sequence of float
@@ -44,13 +46,18 @@ class Grid:
         "sum" adds one more setting: the mean of the kernels of all settings.
     unit : {"none", "mean"}
         η multiplies the discrepancy itself ("none"), or the discrepancy divided by its mean on the training fold.
-    n_inner, inner_repeats : int
-        Number of inner folds, and how often they are drawn.
+    n_inner : int
+        Number of inner folds.
+    inner_repeats : int
+        How often the inner folds are drawn.
     inner : {"auto", "treated", "raw"}
         Whether inner folds are blocks of the treated or of the untreated ("raw") training kernel. Untreated kernels
         can't tell treatments apart; "auto" uses them only for training folds of more than 1500 graphs, for which
         treating every kernel would take long.
 
+    Examples
+    --------
+    >>> from rwk.experiment import Grid
     >>> Grid(eta=(0.5, 1.0), C=(1.0, 10.0)).n_candidates(3)
     12
     """
