@@ -68,8 +68,8 @@ def compare_paths() -> list[dict[str, list[float]]]:
     apart = []
     for number, kernel in enumerate(kernels):
         wanted = fit_path(kernel[np.ix_(own, own)], codes[own], Cs)
-        coefficients = np.array([machines.coefficients[0] for machines in wanted])
-        decisions = np.array([machines.decide(kernel[:, own])[:, 0] for machines in wanted])
+        coefficients = np.array([svms.coefficients[0] for svms in wanted])
+        decisions = np.array([svms.decide(kernel[:, own])[:, 0] for svms in wanted])
         apart.append(
             {
                 "coefficients": np.abs(found.solutions[number].numpy()[:, own] - coefficients).max(axis=1).tolist(),

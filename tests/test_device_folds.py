@@ -33,7 +33,7 @@ def test_folds_choose_and_predict_alike(name: str, compared: Any) -> None:
     assert compared[name]["found"] == compared[name]["wanted"]
 
 
-def test_machines_agree_for_every_C(compared: Any) -> None:
+def test_svms_agree_for_every_C(compared: Any) -> None:
     paths = compared["paths"]
     assert len(paths) == 2
     for path in paths:

@@ -60,9 +60,9 @@ def test_path_agrees_with_scikit_learn(seed):
     kernel, codes, rows = problem(seed=seed)
     kernel = clipped(kernel)
     Cs = np.array([0.01, 0.1, 1.0, 10.0, 1000.0])
-    for C, machines in zip(Cs, fit_path(kernel, codes, Cs), strict=True):
+    for C, svms in zip(Cs, fit_path(kernel, codes, Cs), strict=True):
         reference = SVC(C=C, kernel="precomputed").fit(kernel, codes)
-        np.testing.assert_allclose(machines.decide(rows)[:, 0], reference.decision_function(rows), atol=5e-3)
+        np.testing.assert_allclose(svms.decide(rows)[:, 0], reference.decision_function(rows), atol=5e-3)
 
 
 @settings(max_examples=30, deadline=None)
@@ -246,9 +246,9 @@ def test_proxy_rows_are_projected():
 def test_proxy_path_is_the_estimator():
     kernel, codes, rows = problem(n_classes=3)
     kernel, rows = kernel / kernel.diagonal().mean(), rows / kernel.diagonal().mean()
-    for C, machines in zip((0.5, 5.0), fit_proxy(kernel, codes, np.array([0.5, 5.0]), 1.0), strict=True):
+    for C, svms in zip((0.5, 5.0), fit_proxy(kernel, codes, np.array([0.5, 5.0]), 1.0), strict=True):
         fitted = IndefiniteSVC(C=C, treatment="proxy", kappa=1.0, decision_function_shape="ovo").fit(kernel, codes)
-        np.testing.assert_allclose(-machines.decide(rows), fitted.decision_function(rows), atol=2e-2)
+        np.testing.assert_allclose(-svms.decide(rows), fitted.decision_function(rows), atol=2e-2)
 
 
 # classes, weights, probabilities
@@ -261,11 +261,11 @@ def test_shapes_and_labels(treatment, n_classes):
     names = np.array([f"class {code}" for code in codes])
     fitted = IndefiniteSVC(C=5.0, treatment=treatment, kappa=5.0).fit(kernel, names)
     assert set(fitted.predict(rows)) <= set(names)
-    n_machines = n_classes * (n_classes - 1) // 2
+    n_svms = n_classes * (n_classes - 1) // 2
     assert fitted.decision_function(rows).shape == ((10,) if n_classes == 2 else (10, n_classes))
     one_against_one = fitted.set_params(decision_function_shape="ovo").decision_function(rows)
-    assert one_against_one.shape == ((10,) if n_classes == 2 else (10, n_machines))
-    assert fitted.dual_coef_.shape == fitted.row_coef_.shape == (n_machines, 60)
+    assert one_against_one.shape == ((10,) if n_classes == 2 else (10, n_svms))
+    assert fitted.dual_coef_.shape == fitted.row_coef_.shape == (n_svms, 60)
 
 
 def test_many_classes_as_scikit_learn():
