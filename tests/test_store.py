@@ -280,7 +280,7 @@ def test_new_graphs_extend_a_store(store: Path) -> None:
 
 def test_a_store_of_another_representation_is_not_extended(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rwk.gram.opening.alike", lambda first, second: False)
-    with pytest.raises(GramError, match="represented graphs differently"):
+    with pytest.raises(GramError, match="represents graphs differently"):
         computed(random_graphs(45), store, existing="extend")
 
 
