@@ -253,6 +253,18 @@ def test_a_zip_that_escapes_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path.parent / "EVIL_A.txt").exists()
 
 
+def test_the_progress_bar_needs_no_rich(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    from rwk.runtime import progress
+
+    for spec in (progress.find_spec, lambda name: None):
+        monkeypatch.setattr(progress, "find_spec", spec)
+        with progress.progress_bar("solving", 10, done=4) as tick:
+            tick(6)
+    printed = capfd.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("solving") == printed.err.count("10/10") == 1
+
+
 def test_a_warning_of_the_library_reaches_the_screen_once() -> None:
     code = "import logging; from rwk.runtime.log import LOG; {}; LOG.warning('rwk is compiling')"
     for first in ("pass", "from rwk.cli.screen import show_log; show_log(); show_log()"):

@@ -220,6 +220,14 @@ def test_an_estimate_counts_what_a_run_does() -> None:
     assert estimate.seconds == estimate.core_seconds
 
 
+def test_an_estimate_takes_measures_that_are_at_hand() -> None:
+    measures, _ = represent(GRAPHS, Parameters.of(QUICK))
+    estimate = estimate_gram(GRAPHS, memory=SMALL, measures=measures, **QUICK)
+    assert estimate[:3] == estimate_gram(GRAPHS, memory=SMALL, **QUICK)[:3]
+    assert estimate.backend == "cpu"
+    assert estimate.memory_bytes > measures.structure.nbytes + estimate.matrix_bytes
+
+
 @pytest.mark.parametrize("part", ["0/3", "4/3", "1", "a/b", "1/0", "-1/2"])
 def test_a_part_that_is_none(part: str) -> None:
     with pytest.raises(GramError, match="not a part of a whole"):

@@ -25,8 +25,12 @@ KEEPING: Final = "Keeping and sharing the work"
 Store = Annotated[
     str | None, typer.Option(help="Folder or address (s3://...) to keep finished tiles in.", rich_help_panel=KEEPING)
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with an existing store.", rich_help_panel=KEEPING)]
-Extend = Annotated[bool, typer.Option("--extend", help="Add new graphs to a store.", rich_help_panel=KEEPING)]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Compute what is missing in an existing store.", rich_help_panel=KEEPING)
+]
+Extend = Annotated[
+    bool, typer.Option("--extend", help="Add the graphs that a store does not hold yet.", rich_help_panel=KEEPING)
+]
 Memory = Annotated[
     str | None,
     typer.Option(help="Memory for the tiles being solved, such as 500MB; 2GB if not given.", rich_help_panel=KEEPING),
@@ -152,6 +156,7 @@ def _tiled(data: str, parameters: Parameters, options: GramOptions, output: Path
             found.memmap(output)
         else:
             save_gram(output, found.discrepancy(), parameters, targets=graphs.targets, name=graphs.name)
+        say(f"matrix: {output}")
     _say_health(repr(found), found.health)
 
 

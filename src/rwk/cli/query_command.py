@@ -23,7 +23,7 @@ def query(
     parameters: Parameters,
     k: Annotated[int, typer.Option("-k", help="How many graphs to find.", min=1)] = 10,
 ) -> None:
-    """Find the graphs of a set most like one graph; a lower bound spares most pairs the solver."""
+    """Find the graphs of a set most like one graph, without solving every pair."""
     from rwk.retrieval.neighbours import nearest
 
     graphs = load_graphs(data)
