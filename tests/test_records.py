@@ -18,7 +18,7 @@ from rwk.experiment.convert_records import convert_records
 from rwk.experiment.json_lines import read_entries
 from rwk.experiment.records import append_record, protocol_difference, read_records, resumable
 from rwk.experiment.trial_records import TRIALS, Trial, append_trial, read_trials
-from rwk.gram.matrices import described
+from rwk.gram.kept import described
 from rwk.parameters import Parameters
 from rwk.transport.problem import SOLVER_VERSION
 from score_records import repeat_of, score_of

@@ -14,7 +14,8 @@ import pytest
 import rwk
 from rwk.datasets.synthetic import planted_motif
 from rwk.experiment import Grid, make_folds
-from rwk.experiment.runs import classify
+from rwk.experiment.methods import RwkMethod
+from rwk.experiment.run_folder import classify
 from rwk.learn.explain import explain_left_out
 from rwk.parameters import Parameters
 from rwk.report import (
@@ -47,7 +48,8 @@ def run_folder(tmp_path_factory):
     graphs, _ = planted_motif(20, n_nodes=8)
     folder = tmp_path_factory.mktemp("run")
     folds = make_folds(graphs.targets, n_splits=4, n_repeats=2)
-    classify(graphs, {"default": Parameters()}, folder, folds=folds, grid=Grid(eta=(1.0,), C=(1.0, 10.0)))
+    method = RwkMethod("RWK", {"default": Parameters()}, Grid(eta=(1.0,), C=(1.0, 10.0)))
+    classify(graphs, method, folder, folds=folds)
     return graphs, folder
 
 
@@ -190,7 +192,8 @@ def test_cards_of_matrices_neighbours_and_runs(mutag, tmp_path):
     assert "2" in rwk.nearest(mutag[:2], mutag[:12], k=3)._repr_html_()
     graphs, _ = planted_motif(12, n_nodes=8)
     folds = make_folds(graphs.targets, n_splits=3, n_repeats=1)
-    run = classify(graphs, {"default": Parameters()}, tmp_path, folds=folds, grid=Grid(eta=(1.0,), C=(1.0,)))
+    method = RwkMethod("RWK", {"default": Parameters()}, Grid(eta=(1.0,), C=(1.0,)))
+    run = classify(graphs, method, tmp_path, folds=folds)
     assert "accuracy" in run._repr_html_()
     assert "one repeat" in run._repr_html_()
 

@@ -21,10 +21,11 @@ from rwk.experiment.methods import METHODS, known_method, settings_of
 from rwk.experiment.notes import NOTES, Note, append_note
 from rwk.experiment.page import results_page
 from rwk.experiment.records import append_record
-from rwk.experiment.reproduce import Options, main, reproduce
+from rwk.experiment.reproduce import Options, reproduce
 from rwk.experiment.results import read_results
 from rwk.experiment.runtimes import RUNTIMES, Runtime, append_runtime
-from rwk.gram.matrices import described, discrepancy_matrix, fingerprint
+from rwk.gram.kept import described, fingerprint
+from rwk.gram.matrices import discrepancy_matrix
 from rwk.learn.grids import SETTINGS
 from rwk.parameters import Parameters
 from score_records import repeat_of
@@ -88,13 +89,13 @@ def options(tmp_path: Path) -> Options:
         repeats=1,
         splits=3,
         grid="quick",
-        jobs=1,
+        n_jobs=1,
         backend="cpu",
     )
 
 
 def run(what: str, options: Options, data: Path, methods: tuple[str, ...] = ("RWK",)) -> str:
-    return reproduce(what, options, datasets=[str(data)], methods=methods, say=lambda line: None)
+    return reproduce(what, options, datasets=[str(data)], methods=methods)
 
 
 def no_solver(*arguments: object, **more: object) -> None:
@@ -163,6 +164,18 @@ def test_fingerprints_leave_out_how_a_matrix_is_computed() -> None:
     assert described(Parameters(debias=True), "bonds").startswith("bonds debias=True @")
 
 
+def test_fingerprints_are_those_on_record() -> None:
+    """The files under results/ hold them: with others, stored figures would count as made with other settings."""
+    words = {name: described(made) for name, made in settings_of("RWK-0", "discrete", Parameters()).items()}
+    assert words == {
+        "few": "hops=0 wl_rounds=1 beta_local=0.1 beta_global=0.1 entropy=0.03 @266e198d88",
+        "weak": "hops=0 beta_local=0.1 beta_global=0.1 entropy=0.03 @7b468493ba",
+        "strong": "hops=0 @54d83326a9",
+    }
+    attributes = settings_of("RWK", "continuous", Parameters(backend="gpu", n_jobs=3))["attributes"]
+    assert fingerprint(attributes, "bonds") == "686919e405"
+
+
 def test_a_kept_matrix_is_the_solved_one(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graphs, _ = load_forms(str(toy))
     solved, health = discrepancy_matrix(graphs, Parameters(), folder=tmp_path)
@@ -171,7 +184,7 @@ def test_a_kept_matrix_is_the_solved_one(toy: Path, tmp_path: Path, monkeypatch:
     assert kept.dtype == np.float32
     assert (kept == solved).all()
     assert health == again
-    with pytest.raises(ValueError, match="not a matrix of 3 graphs; remove it"):
+    with pytest.raises(ValueError, match="belongs to other graphs of the same name; remove it"):
         discrepancy_matrix(graphs[:3], Parameters(), folder=tmp_path)
 
 
@@ -194,7 +207,7 @@ def test_a_finished_run_solves_nothing(toy: Path, options: Options, monkeypatch:
     assert "RWK, ours [N]" in table
     assert "RWK, paper [S]" in table
     assert "| TOY     | 50.0     | 1 × 3 " in table
-    monkeypatch.setattr("rwk.gram.matrices.discrepancy_matrix", no_solver)
+    monkeypatch.setattr("rwk.experiment.methods.discrepancy_matrix", no_solver)
     assert run("discrete", options, toy) == table
 
 
@@ -268,7 +281,7 @@ def test_more_seeds_extend_stored_folds(tmp_path: Path) -> None:
     [
         ({"repeats": 0}, "repeats=0 is outside its range: it must be 1 or more"),
         ({"first_seed": -1}, "first_seed=-1 is outside its range: it must be 0 or more"),
-        ({"jobs": 0}, "jobs=0 is outside its range: it must be 1 or more"),
+        ({"n_jobs": 0}, "n_jobs=0"),
         ({"budget": 0.0}, "budget=0.0 is outside its range: it must be positive"),
     ],
 )
@@ -387,28 +400,36 @@ def test_commands_name_the_repeats_that_were_run(tmp_path: Path) -> None:
     assert "`rwk reproduce discrete --datasets COLLAB --methods WL --repeats 1`" in page
 
 
-# the command without the command line's libraries
+# without the command line's libraries
 
 _BLOCKED = """
 import sys
+from pathlib import Path
 class Block:
     def find_spec(self, name, path=None, target=None):
         if name.split(".")[0] in {"typer", "rich", "pooch", "ot", "zarr", "dask", "matplotlib", "grakel", "fsspec"}:
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Block())
-from rwk.experiment.reproduce import main
-sys.exit(main(sys.argv[1:]))
+from rwk.experiment.reproduce import Options, reproduce
+options = Options(folder=Path(sys.argv[2]), repeats=1, splits=2, grid="quick", n_jobs=1, backend="cpu")
+print(reproduce("hops", options, datasets=[sys.argv[1]], methods=["RWK"]))
 """
 
 
-def test_a_bare_machine_suffices(toy: Path, tmp_path: Path) -> None:
-    arguments = ["hops", "--datasets", str(toy), "--methods", "RWK", "--repeats", "1", "--splits", "2"]
-    more = ["--grid", "quick", "--jobs", "1", "--folder", str(tmp_path / "results"), "--backend", "cpu"]
-    done = subprocess.run(
-        [sys.executable, "-c", _BLOCKED, *arguments, *more], capture_output=True, text=True, timeout=300
-    )
+def test_a_bare_computer_suffices(toy: Path, tmp_path: Path) -> None:
+    arguments = [sys.executable, "-c", _BLOCKED, str(toy), str(tmp_path / "results")]
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert "| TOY " in done.stdout
+
+
+# the commands
+
+
+def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    pytest.importorskip("typer", reason="the command line needs the extra 'cli'")
+    told = [sys.executable, "-m", "rwk", *map(str, arguments)]
+    return subprocess.run(told, capture_output=True, text=True, timeout=300)
 
 
 @pytest.mark.parametrize(
@@ -417,22 +438,38 @@ def test_a_bare_machine_suffices(toy: Path, tmp_path: Path) -> None:
         (["hops", "--datasets", "NOPE"], "there is no dataset 'NOPE'"),
         (["hops", "--methods", "nope"], "there is no method 'nope'"),
         (["hops", "--datasets", "TOY", "--grid", "nope"], "there is no grid 'nope'"),
+        (["hops", "--datasets", "TOY", "--jobs", "0"], "n_jobs=0"),
     ],
 )
-def test_mistakes_are_one_sentence(
-    arguments: list[str], sentence: str, toy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    place = ["--folder", str(tmp_path / "results"), "--data", str(toy.parent)]
-    assert main([*arguments, *place]) == 2
-    told = capsys.readouterr().err
-    assert sentence in told
-    assert len(told.splitlines()) == 1
+def test_mistakes_are_one_sentence(arguments: list[str], sentence: str, toy: Path, tmp_path: Path) -> None:
+    done = command("reproduce", *arguments, "--folder", tmp_path / "results", "--data", toy.parent)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_classify_takes_any_method(toy: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "rwk", "classify", str(toy), "--method", "wl", "--repeats", "1", "--splits", "2"]
-    done = subprocess.run(
-        [*command, "--output", str(tmp_path / "run"), "--n-jobs", "1"], capture_output=True, text=True, timeout=300
-    )
+    given = ("--method", "wl", "--repeats", "1", "--splits", "2", "--output", tmp_path / "run", "--n-jobs", "1")
+    done = command("classify", toy, *given)
     assert done.returncode == 0, done.stderr
     assert re.search(r"\| TOY +\| 1 × 2 +\| 50.0 +\|", done.stdout)
+
+
+def test_classify_and_reproduce_get_the_same_folds_right(toy: Path, tmp_path: Path) -> None:
+    """The same method under the same name, with the same settings, on the same folds, in the same precision."""
+    both = ("--grid", "small", "--repeats", "2", "--splits", "4", "--n-jobs", "-1", "--backend", "cpu")
+    classified = command("classify", toy, "--method", "rwk-1", *both, "--output", tmp_path / "run")
+    assert classified.returncode == 0, classified.stderr
+    done = command(
+        "reproduce", "hops", "--datasets", toy, "--methods", "RWK-1", *both, "--folder", tmp_path / "results"
+    )
+    assert done.returncode == 0, done.stderr
+    ours = read_records(tmp_path / "run" / "records.jsonl")
+    theirs = read_records(tmp_path / "results" / "TOY-RWK-1.jsonl")
+    assert {score.method for score in ours} == {"RWK-1"}
+    same = ("key", "n_correct", "chosen", "inner_score", "protocol")
+    assert [[getattr(score, name) for name in same] for score in ours] == [
+        [getattr(score, name) for name in same] for score in theirs
+    ]
+    with np.load(tmp_path / "run" / "gram.npz") as file:
+        assert file["discrepancy"].dtype == np.float32

@@ -13,7 +13,7 @@ import naive
 from asserts import assert_close, tolerance
 from generators import all_settings, graph_sets, laws
 from rwk import Graph, GraphSet, Parameters, RWKernel, align, as_graphs
-from rwk.experiment.trials import matrix_of_starts
+from rwk.gram.matrices import matrix_of_starts
 from rwk.parameters import ParameterError
 from rwk.represent import represent
 from rwk.transport.pairs import orient, solve_pair

@@ -15,8 +15,10 @@ from rwk.datasets.forms import grid_of
 from rwk.experiment import make_folds
 from rwk.experiment.page import results_page
 from rwk.experiment.reproduce import Options, reproduce
+from rwk.experiment.run import RunOptions
 from rwk.experiment.trial_records import BASE, TRIALS, Trial, append_trial, read_trials, trials_table
 from rwk.experiment.trials import CHANGES, run_trials, settings_of_trial, with_degree_weights
+from rwk.gram.matrices import discrepancy_matrix
 from rwk.graphs import Graph
 from rwk.parameters import Parameters
 
@@ -33,8 +35,7 @@ def graphs() -> GraphSet:
 
 def tried(graphs: GraphSet, records: Path, *changes: str, seeds: int = 1) -> list[Trial]:
     folds = make_folds(np.asarray(graphs.targets), n_splits=3, n_repeats=seeds)
-    quiet = Parameters(backend="cpu", n_jobs=1)
-    return run_trials(graphs, folds, records, changes=changes, base=quiet, say=lambda line: None)
+    return run_trials(graphs, folds, records, changes=changes)
 
 
 def test_a_trial_is_run_once(graphs: GraphSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +50,7 @@ def test_a_trial_is_run_once(graphs: GraphSet, tmp_path: Path, monkeypatch: pyte
     def no_solver(*arguments: object, **more: object) -> None:
         raise AssertionError("a matrix was solved")
 
-    monkeypatch.setattr(module, "discrepancy_matrix", no_solver)
+    monkeypatch.setattr("rwk.experiment.methods.discrepancy_matrix", no_solver)
     again = tried(graphs, records, BASE, "hops=0", "treatment=flip")
     assert [trial.scores for trial in again] == [pytest.approx(trial.scores, abs=1e-4) for trial in first]
     assert records.read_bytes() == kept
@@ -79,12 +80,12 @@ def test_every_change_has_settings(kind: str, graphs: GraphSet) -> None:
 
 def test_degree_weights_reach_the_solver(graphs: GraphSet, tmp_path: Path) -> None:
     assert with_degree_weights(graphs)[0].node_weights.tolist() == [2.0, 3.0, 3.0, 2.0]
-    changed = module.discrepancy_matrix(with_degree_weights(graphs), Parameters(backend="cpu"))[0]
-    assert np.abs(changed - module.discrepancy_matrix(graphs, Parameters(backend="cpu"))[0]).max() > 1e-3
+    changed = discrepancy_matrix(with_degree_weights(graphs), Parameters(backend="cpu"))[0]
+    assert np.abs(changed - discrepancy_matrix(graphs, Parameters(backend="cpu"))[0]).max() > 1e-3
     folder = tmp_path / "matrices"
     folds = make_folds(np.asarray(graphs.targets), n_splits=3, n_repeats=1)
     changes = (BASE, "node weights by degree")  # a kept matrix is of the graphs as they are
-    run_trials(graphs, folds, tmp_path / TRIALS, changes=changes, matrices=folder, say=lambda line: None)
+    run_trials(graphs, folds, tmp_path / TRIALS, changes=changes, options=RunOptions(matrices=folder))
     assert len(list(folder.glob("TOY-*.npz"))) == 1
 
 
@@ -131,8 +132,8 @@ def test_a_later_trial_takes_the_place_of_an_earlier(tmp_path: Path) -> None:
 
 def test_reproduce_trials(graphs: GraphSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rwk.experiment.reproduce.load_forms", lambda name, data: (graphs, {"": graphs}))
-    options = Options(folder=tmp_path, repeats=1, splits=3, jobs=1, backend="cpu")
-    table = reproduce("trials", options, datasets=["TOY"], methods=["hops=1"], say=lambda line: None)
+    options = Options(folder=tmp_path, repeats=1, splits=3, n_jobs=1, backend="cpu")
+    table = reproduce("trials", options, datasets=["TOY"], methods=["hops=1"])
     assert [line.split("|")[1].strip() for line in table.splitlines()] == ["change", "-" * 8, BASE, "hops=1"]
     elsewhere = replace(options, folder=tmp_path / "elsewhere")
     with pytest.raises(ValueError, match="there is no trial 'hops=9'; the trials are base, hops=1"):

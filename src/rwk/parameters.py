@@ -38,6 +38,9 @@ VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "RWK-GW": {"beta_local": 0.0},
 }
 
+# what no discrepancy depends on: how values are computed, and what is made of them (the variant is applied already)
+VALUE_FREE: Final = ("eta", "backend", "n_jobs", "variant")
+
 
 class Scale(TypedDict, total=False):
     """What the representation learned from the fitted graphs (R7); pass one as `scale=` to learn nothing.
@@ -244,6 +247,10 @@ class Parameters:
     def asdict(self) -> dict[str, Any]:
         """Plain values, for records."""
         return asdict(self)
+
+    def determinants(self) -> dict[str, Any]:
+        """The parameters that values of discrepancies depend on, as plain values."""
+        return {name: value for name, value in asdict(self).items() if name not in VALUE_FREE}
 
 
 _CHOICES: Final[dict[str, tuple[str, ...]]] = {

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rwk.datasets import load_dataset
 from rwk.gram import symmetric_discrepancy
-from rwk.gram.matrices import described, keep_matrix, matrix_place
+from rwk.gram.matrices import keep_matrix
 from rwk.graphs import Graph, GraphSet
 from rwk.parameters import Parameters
 from rwk.represent import represent
@@ -144,8 +144,7 @@ def whole_gram(name: str, *, check_pairs: int = 1000, matrices: Path | None = No
         solves.append(time.perf_counter() - start)
     solved = float(np.median(solves))
     if matrices is not None:
-        place = matrix_place(matrices, name, parameters)
-        keep_matrix(place, graphs, matrix.astype(np.float32), health, described(parameters))
+        keep_matrix(matrices, graphs, parameters, matrix.astype(np.float32), health)
     LOG.info("%s: represented in %.1f s, solved in %.1f s", name, represented, solved)
     record = {
         "dataset": name,

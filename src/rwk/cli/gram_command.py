@@ -102,15 +102,15 @@ def gram(
 
 def _in_memory(data: str, parameters: Parameters, output: Path) -> None:
     from rwk.gram import symmetric_discrepancy
+    from rwk.gram.kept import kept_rows
     from rwk.gram.matrix_file import check_matrix_file, save_gram
-    from rwk.gram.rows import KeptRows
     from rwk.represent import represent
 
     check_matrix_file(output)
     graphs = load_graphs(data)
     measures, _ = represent(graphs, parameters)
     say_cost(graphs, parameters, measures=measures)
-    kept = KeptRows.at(output.with_suffix(".rows"), graphs, parameters)
+    kept = kept_rows(output.with_suffix(".rows"), graphs, parameters)
     try:
         with progress_bar("Gram matrix", len(graphs) * (len(graphs) + 1) // 2) as tick:
             matrix, health = symmetric_discrepancy(measures, parameters, tick=tick, kept=kept)

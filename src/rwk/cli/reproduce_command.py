@@ -1,15 +1,14 @@
-"""`rwk reproduce`, the paper's tables again, and `rwk classify` with any method."""
+"""`rwk reproduce`: the paper's tables, run again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from rwk.cli.screen import console, errors
-from rwk.parameters import Parameters
+from rwk.cli.screen import note, say
 from rwk.runtime.progress import progress_bar
 
 
@@ -30,7 +29,9 @@ def reproduce(
     data: Annotated[Path | None, typer.Option(help="Folder of datasets.")] = None,
     grid: Annotated[str | None, typer.Option(help="Another grid of settings than the table's.")] = None,
     backend: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
-    jobs: Annotated[int | None, typer.Option(help="Folds at a time; all cores if not given.", min=1)] = None,
+    n_jobs: Annotated[
+        int | None, typer.Option("--n-jobs", "--jobs", help="Threads, and folds at a time; -1 or none: all cores.")
+    ] = None,
     budget: Annotated[float | None, typer.Option(help="Seconds a baseline is given on a dataset.")] = None,
     solve_only: Annotated[bool, typer.Option("--solve-only", help="Fill --matrices and stop there.")] = False,
 ) -> None:
@@ -39,7 +40,7 @@ def reproduce(
     Every fold is a line under results/; a stopped run goes on where it was. `tables` writes docs/results.md from
     these lines alone.
     """
-    from rwk.experiment.reproduce import Options, listed
+    from rwk.experiment.reproduce import Options
     from rwk.experiment.reproduce import reproduce as run
 
     options = Options(
@@ -52,18 +53,25 @@ def reproduce(
         splits=splits,
         grid=grid,
         backend=backend,
-        jobs=jobs,
+        n_jobs=n_jobs,
         solve_only=solve_only,
         budget=budget,
+        bar=progress_bar,
     )
 
-    def say(line: str) -> None:
-        errors.print(line, soft_wrap=True, markup=False)
-
-    table = run(what, options, datasets=listed(datasets), methods=listed(methods), say=say, bar=progress_bar)
-    console.print(table, highlight=False, soft_wrap=True, markup=False)
+    table = run(what, options, datasets=listed(datasets), methods=listed(methods))
+    say(table)
     if what == "tables":
-        draw(options.folder, options.page.parent, say)
+        draw(options.folder, options.page.parent, note)
+
+
+def listed(names: str) -> list[str]:
+    """Names written with commas between.
+
+    >>> listed("MUTAG, DD")
+    ['MUTAG', 'DD']
+    """
+    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 def draw(folder: Path, place: Path, say: Callable[[str], None]) -> None:
@@ -75,56 +83,3 @@ def draw(folder: Path, place: Path, say: Callable[[str], None]) -> None:
             say(f"{picture} drawn")
     except ImportError as reason:
         say(f"the pictures are not drawn: {reason}")
-
-
-def variant_of(method: str) -> dict[str, Any] | None:
-    """What a variant of RWK changes ("rwk", "all": nothing); None for a baseline."""
-    if method.lower() in ("rwk", "all"):
-        return {}
-    from rwk.experiment.methods import METHODS, known_method
-
-    changes = METHODS.get(known_method(method))
-    return None if changes is None else dict(changes)
-
-
-def classify_baselines(
-    graphs: Any,
-    method: str,
-    parameters: Parameters,
-    output: Path,
-    *,
-    repeats: int,
-    splits: int,
-    budget: float | None,
-) -> None:
-    """Score one baseline or all on the folds that RWK meets, into the same records; print all of them together.
-
-    Of RWK's parameters, a baseline takes the backend and the number of threads.
-    """
-    import os
-
-    from rwk.experiment import make_folds, markdown_table, read_records
-    from rwk.experiment.comparisons import differences
-    from rwk.experiment.methods import known_method
-    from rwk.experiment.notes import NOTES, read_notes
-    from rwk.experiment.rivals import RunPlace, baseline_names, score_baseline, score_or_note
-    from rwk.experiment.tables import experiments
-    from rwk.runtime.files import check_writable
-
-    records, n_jobs = check_writable(output / "records.jsonl"), parameters.n_jobs or os.cpu_count() or 1
-    place = RunPlace(records, n_jobs, parameters.backend, progress=True)
-    folds = make_folds(graphs.targets, n_splits=splits, n_repeats=repeats)
-
-    def say(line: str) -> None:
-        errors.print(line, soft_wrap=True, markup=False)
-
-    if method.lower() != "all" and budget is None:
-        score_baseline({"": graphs}, known_method(method), folds, place)
-    else:
-        for name in baseline_names() if method.lower() == "all" else [known_method(method)]:
-            score_or_note({"": graphs}, name, folds, place, budget=budget, say=say)
-    scores = [score for score in read_records(output / "records.jsonl") if score.dataset == graphs.name]
-    notes = {name: note for (data, name), note in read_notes(output / NOTES).items() if data == graphs.name}
-    tables = [markdown_table(scores, highlight="rwk"), *(f"* {name}: {note.words}" for name, note in notes.items())]
-    tables.append(differences(experiments(scores), reference="rwk"))
-    console.print("\n\n".join(part for part in tables if part), highlight=False, soft_wrap=True, markup=False)

@@ -22,7 +22,7 @@ from rwk.experiment.notes import NOTES
 from rwk.experiment.records import Score, header_of, line_of, read_records
 from rwk.experiment.runtimes import RUNTIMES
 from rwk.experiment.trial_records import TRIALS, Trial, header_of_trial, line_of_trial, read_trials
-from rwk.gram.matrices import described
+from rwk.gram.kept import described
 from rwk.parameters import Parameters
 from rwk.runtime.files import write_whole
 from rwk.transport.problem import SOLVER_VERSION

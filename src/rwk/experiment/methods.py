@@ -1,28 +1,33 @@
-"""Every method by its name in the paper: RWK with its variants, and the baselines; and how long each takes."""
+"""Every method by its name in the paper: RWK with its variants and settings, and the baselines."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
-from rwk.experiment.rivals import baseline, baseline_names
-from rwk.experiment.runtimes import Runtime
-from rwk.gram import symmetric_discrepancy
+from rwk.experiment.baseline_runs import BaselineMethod, baseline_names
+from rwk.experiment.run import Forms, Hardware, Method, Obstacle, PreparedMethod, RunOptions
+from rwk.gram.health import GramHealth
+from rwk.gram.kept import described
+from rwk.gram.matrices import SingleMatrix, discrepancy_matrix, forget_matrix, matrix_of_starts
 from rwk.graphs import GraphSet
-from rwk.learn.grids import SETTINGS
+from rwk.learn.grids import SETTINGS, search_grid
+from rwk.learn.search import Grid
 from rwk.parameters import VARIANTS, Parameters
-from rwk.represent import represent
 from rwk.runtime.backends import backend_name
+from rwk.runtime.log import LOG
+from rwk.runtime.threads import Ticker, thread_count
+from rwk.transport.measures import GraphMeasures
 
 # variants of the paper, and the sign of the degree prior as it is printed there
 METHODS: Final[Mapping[str, Mapping[str, Any]]] = {
     **{name: {"variant": name} for name in VARIANTS},
     "RWK-repel": {"variant": "RWK", "degree_prior": "repel"},
 }
+HOPS_ACT: Final = ("RWK", "RWK-1", "RWK-0")  # variants that differ in their hops alone
 
 
 def known_method(name: str) -> str:
@@ -37,58 +42,163 @@ def known_method(name: str) -> str:
     return names[name.lower()]
 
 
+def method_of_paper(name: str, grid: str, base: Parameters) -> Method:
+    """A method of the paper's tables: a variant of RWK on a grid of settings, or a baseline with its own grid.
+
+    >>> method_of_paper("RWK-1", "discrete", Parameters()).name
+    'RWK-1'
+    """
+    if name not in METHODS:
+        return BaselineMethod(name)
+    return RwkMethod(name, settings_of(name, grid, base), search_grid(grid))
+
+
+def method_of_user(name: str, grid: str, parameters: Parameters) -> Method:
+    """A method as `rwk classify` is asked for it: `rwk_of_user`, or a baseline."""
+    name = known_method(name)
+    return rwk_of_user(name, grid, parameters) if name in METHODS else BaselineMethod(name)
+
+
+def rwk_of_user(name: str, grid: str, parameters: Parameters) -> RwkMethod:
+    """RWK with all parameters as they are, or a variant, which sets its own; `variant` among them names it too.
+
+    >>> rwk_of_user("RWK", "quick", Parameters(variant="NoRegs")).name
+    'NoRegs'
+    """
+    changes: Mapping[str, Any] = {} if name == "RWK" else METHODS[name]
+    named = parameters.variant or name if name == "RWK" else name
+    return RwkMethod(named, grid_settings(grid, parameters, changes), search_grid(grid))
+
+
 def settings_of(method: str, grid: str, base: Parameters) -> dict[str, Parameters]:
-    """The settings of a grid as a variant sees them; of those that it makes equal, the first.
+    """The settings of a grid as a variant of the paper sees them.
 
     >>> len(settings_of("RWK-1", "discrete", Parameters())) == len(SETTINGS["discrete"])
     True
     """
+    settings = grid_settings(grid, base, METHODS[method])
+    for name, made in settings.items():
+        if made.feature_metric == "hamming" and method in HOPS_ACT:
+            raise ValueError(f"setting {name!r} compares by Hamming alone, on which hops do not act; use l2 or both")
+    return settings
+
+
+def grid_settings(grid: str, base: Parameters, changes: Mapping[str, Any]) -> dict[str, Parameters]:
+    """The settings of a grid with the same changes made to each; of those that are equal then, the first."""
     if grid not in SETTINGS:
         raise ValueError(f"there is no grid {grid!r}; the grids are {', '.join(SETTINGS)}")
     settings: dict[str, Parameters] = {}
-    for name, changes in SETTINGS[grid].items():
-        made = replace(replace(base, **changes), **METHODS[method]).checked()
-        if made.feature_metric == "hamming" and method in ("RWK", "RWK-1", "RWK-0"):
-            raise ValueError(f"setting {name!r} compares by Hamming alone, on which hops do not act; use l2 or both")
+    for name, values in SETTINGS[grid].items():
+        made = replace(replace(base, **values), **changes).checked()
         if made not in settings.values():
             settings[name] = made
     return settings
 
 
-def time_method(graphs: GraphSet, name: str, parameters: Parameters, *, n_runs: int = 1) -> Runtime:
-    """How long all pairs take, compilation left out: RWK with the parameters given, a baseline with its defaults."""
-    _run_once(graphs[np.arange(min(4, len(graphs)))], name, parameters)
-    runs = [_run_once(graphs, name, parameters) for _ in range(n_runs)]
-    return Runtime(
-        dataset=graphs.name,
-        method=name,
-        n_graphs=len(graphs),
-        n_pairs=len(graphs) * (len(graphs) + 1) // 2,
-        represent=tuple(round(made, 4) for made, _ in runs),
-        solve=tuple(round(solved, 4) for _, solved in runs),
-        machine=_machine(backend_name(parameters.backend) if name in METHODS else "cpu"),
-    )
+@dataclass(frozen=True, slots=True)
+class RwkMethod:
+    """RWK under a name: a discrepancy matrix per form and setting, and what is searched on the matrices.
+
+    Where it runs is for the `RunOptions` to say, whatever backend and n_jobs the settings have.
+    """
+
+    name: str
+    settings: Mapping[str, Parameters]
+    grid: Grid
+    n_starts: int = 1  # couplings to begin from; the best found counts
+
+    def prepare(self, forms: Forms, options: RunOptions) -> PreparedMethod:
+        """All matrices, each solved when it is asked for; the training folds choose between them."""
+        matrices = self.matrices(forms, options)
+        about = {
+            "settings": {title: described(one.parameters, one.form) for title, one in matrices.items()},
+            "parameters": {title: one.parameters.asdict() for title, one in matrices.items()},
+        }
+
+        def forget() -> None:
+            if options.matrices is None:
+                for one in matrices.values():
+                    one.forget()
+
+        return PreparedMethod(matrices, about, self.hardware(options), grid=self.grid, forget=forget)
+
+    def matrices(self, forms: Forms, options: RunOptions) -> dict[str, SettingMatrix]:
+        """The matrix of every form and setting, by title."""
+        announce = _once(options.announce) if options.announce else None
+        options = replace(options, announce=announce)
+        made: dict[str, SettingMatrix] = {}
+        n_left = len(forms) * len(self.settings)
+        for form, graphs in forms.items():
+            for name, setting in self.settings.items():
+                title = f"{form}: {name}" if form else name
+                parameters = replace(setting, backend=options.backend, n_jobs=options.n_jobs)
+                words = f"{graphs.name} {self.name} {title}"
+                made[title] = SettingMatrix(graphs, parameters, form, words, options, n_left, self.n_starts)
+                n_left -= 1
+        return made
+
+    def hardware(self, options: RunOptions) -> Hardware:
+        """The folds run on what solves the pairs."""
+        return Hardware(backend_name(options.backend), thread_count(options.n_jobs))
+
+    def obstacle(self, forms: Forms) -> Obstacle | None:
+        """RWK applies to all graphs."""
+        return None
 
 
-def _run_once(graphs: GraphSet, name: str, parameters: Parameters) -> tuple[float, float]:
-    """Seconds for what is made of each graph, and for all pairs."""
-    start = time.perf_counter()
-    if name not in METHODS:
-        baseline(name).fit_transform(graphs)
-        return 0.0, time.perf_counter() - start
-    measures, _ = represent(graphs, parameters)
-    made = time.perf_counter()
-    symmetric_discrepancy(measures, parameters)
-    return made - start, time.perf_counter() - made
+@dataclass(frozen=True, slots=True)
+class SettingMatrix:
+    """The matrix of one form and setting, read or solved when it is called for."""
+
+    graphs: GraphSet
+    parameters: Parameters
+    form: str
+    title: str
+    options: RunOptions
+    n_left: int = 1  # matrices that are still to be had, with this one
+    n_starts: int = 1
+
+    def __call__(self) -> SingleMatrix:
+        if self.n_starts > 1:
+            return matrix_of_starts(self.graphs, self.parameters, self.n_starts)
+        matrix, health = self.solved()
+        pairs, left = f"{health.n_pairs:,} pairs", f"{health.n_not_converged:,} not converged"
+        LOG.info("%s: %s solved in %.1f s, %s", self.title, pairs, health.seconds, left)
+        return matrix
+
+    def solved(self) -> tuple[SingleMatrix, GramHealth]:
+        """The matrix and how its solving went."""
+        return discrepancy_matrix(
+            self.graphs, self.parameters, form=self.form, folder=self.folder, solving=self._solving
+        )
+
+    def forget(self) -> None:
+        """Remove the matrix from where it is kept."""
+        if self.folder:
+            forget_matrix(self.folder, self.graphs.name, self.parameters, self.form)
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the matrix is kept."""
+        return self.options.matrices or self.options.unfinished
+
+    @contextmanager
+    def _solving(self, measures: GraphMeasures) -> Iterator[Ticker | None]:
+        n_pairs = len(self.graphs) * (len(self.graphs) + 1) // 2
+        if self.options.announce:
+            self.options.announce(self.graphs, self.parameters, measures, self.n_left)
+        with self.options.bar(self.title, n_pairs) if self.options.bar else nullcontext() as tick:
+            yield tick
 
 
-def _machine(backend: str) -> str:
-    from rwk.runtime.machine import machine_record
-    from rwk.transport.problem import SOLVER_VERSION
+def _once(call: Callable[..., None]) -> Callable[..., None]:
+    """A function that does its work the first time only."""
+    done = False
 
-    if backend == "gpu":
-        from rwk.runtime.device import device_name
+    def first(*arguments: Any) -> None:
+        nonlocal done
+        if not done:
+            done = True
+            call(*arguments)
 
-        return device_name()
-    record = machine_record(SOLVER_VERSION)
-    return f"{record['cpu']}, {record['cores']} cores"
+    return first

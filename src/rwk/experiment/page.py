@@ -24,7 +24,7 @@ from rwk.experiment.runtimes import RUNTIMES, runtime_table
 from rwk.experiment.statistics import AverageRanks, average_ranks
 from rwk.experiment.tables import Experiment, markdown
 from rwk.experiment.trial_records import TRIALS, trials_table
-from rwk.gram.matrices import described, fingerprint
+from rwk.gram.kept import described, fingerprint
 from rwk.learn.grids import SETTINGS
 from rwk.parameters import Parameters
 

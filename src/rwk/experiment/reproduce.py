@@ -1,45 +1,46 @@
-"""The paper's tables again, under one protocol: `rwk reproduce discrete|continuous|ablation|hops|...|tables`.
+"""The paper's tables, run again under one protocol: `rwk reproduce discrete|continuous|ablation|hops|...|tables`.
 
-    load        the sets by name, in the form the method sees (COX2_MD and BZR_MD: bonds, and distance-weighted)
-    settings    one grid for all discrete and one for all continuous sets, a variant of the paper applied to each
-    matrices    one discrepancy matrix a setting, which serves all folds
-    folds       nested cross-validation, one line a fold under results/<dataset>-<method>.jsonl
-    tables      ours and the paper's side by side, from the records
+    load_forms        the datasets by name, in the forms that methods see (COX2_MD and BZR_MD: bonds, distance-weighted)
+    method_of_paper   a variant on the grid of all discrete or of all continuous datasets, or a baseline on its own
+    run_or_note       matrices, folds and records: one file results/<dataset>-<method>.jsonl
+    table_of          ours and the paper's side by side, from the records
 
-`python -m rwk.experiment.reproduce` does the same without the libraries of the command line. A stopped run goes on
-where it was.
+A stopped run goes on where it was. It needs no library of the command line:
+
+    from rwk.experiment.reproduce import Options, reproduce
+    print(reproduce("discrete", Options(n_jobs=8), datasets=["MUTAG"], methods=["RWK", "WL"]))
 """
 
 from __future__ import annotations
 
-import argparse
-import os
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from rwk.datasets.forms import grid_of, load_forms
-from rwk.experiment import Experiment, Folds, nested_cv, paper
-from rwk.experiment.folds import stored_folds
-from rwk.experiment.methods import METHODS, known_method, settings_of, time_method
+from rwk.experiment import paper
+from rwk.experiment.baseline_runs import baseline_names, is_network
+from rwk.experiment.folds import Folds, stored_folds
+from rwk.experiment.methods import METHODS, RwkMethod, known_method, method_of_paper
 from rwk.experiment.page import results_page, table_of
 from rwk.experiment.results import SIGNS
-from rwk.experiment.rivals import RunPlace, baseline_names, is_network, score_or_note
+from rwk.experiment.run import Forms, RunOptions, first_form, run_or_note
 from rwk.experiment.runtimes import RUNTIMES, append_runtime
+from rwk.experiment.timing import time_method
 from rwk.experiment.trial_records import TRIALS, trials_table
 from rwk.experiment.trials import known_changes, run_trials
-from rwk.gram.matrices import Bar, MatrixSolve, described
 from rwk.graphs import GraphError, GraphSet
-from rwk.learn.grids import search_grid
 from rwk.parameters import Parameters
-from rwk.runtime.files import UNFINISHED, write_whole
+from rwk.runtime.files import write_whole
+from rwk.runtime.log import LOG
+from rwk.runtime.parameter_checks import check_jobs
+from rwk.runtime.progress import Bar
 
 EVERYTHING: Final = (*paper.DISCRETE, *paper.CONTINUOUS, "PROTEINS_full")
-# name of the table -> its datasets, its methods, repeats unless others are asked for
+# name of the table -> its datasets, its methods, and repeats unless another number is asked for
 TABLES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...], int]]] = {
     "discrete": (paper.DISCRETE, (*paper.HOPS, *paper.BASELINES), 10),
     "continuous": ((*paper.CONTINUOUS, "PROTEINS_full"), (*paper.HOPS, *paper.BASELINES), 10),
@@ -49,7 +50,7 @@ TABLES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...], int]]] = {
     "runtime": (EVERYTHING, ("RWK", "WWL", "FGW"), 3),
     "tables": ((), (), 0),
 }
-# networks learn for minutes a fold
+# networks learn for minutes per fold
 NETWORK_REPEATS: Final = 3
 
 
@@ -58,10 +59,11 @@ class Options:
     """Where things are, and how much is run.
 
     `folder` keeps records and folds, `matrices` the discrepancy matrices (if not given, they are kept until their
-    folds are run), `data` holds the datasets (else as `load_dataset`). Seeds are `first_seed`, `first_seed` + 1, ...
-    `solve_only` fills `matrices` and stops there, for a machine that solves while another runs the folds. `budget` is
+    folds are run), `data` holds the datasets (if not given, as in `load_dataset`). Seeds are `first_seed`,
+    `first_seed` + 1, ... `n_jobs` is the number of threads, and of folds at a time (None: all usable cores).
+    `solve_only` fills `matrices` and stops there, for a computer that solves while another runs the folds. `budget` is
     the time in seconds that a baseline is given on a dataset; one that is not done by then gets a note in place of its
-    figure.
+    figure. `bar` shows progress.
     """
 
     folder: Path = Path("results")
@@ -73,29 +75,43 @@ class Options:
     splits: int = 10
     grid: str | None = None
     backend: str = "auto"
-    jobs: int | None = None
+    n_jobs: int | None = None
     solve_only: bool = False
     budget: float | None = None
+    bar: Bar | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("repeats", 1), ("first_seed", 0), ("jobs", 1)):
+        for name, least in (("repeats", 1), ("first_seed", 0)):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise ValueError(f"{name}={value} is outside its range: it must be {least} or more")
+        check_jobs(self.n_jobs)
         if self.budget is not None and not self.budget > 0:
             raise ValueError(f"budget={self.budget} is outside its range: it must be positive, in seconds")
 
+    def run_options(self, records: Path | None) -> RunOptions:
+        """The same for one method on one dataset."""
+        return RunOptions(records, self.matrices, self.backend, self.n_jobs, self.bar)
 
-def reproduce(
-    what: str,
-    options: Options,
-    *,
-    datasets: Sequence[str] = (),
-    methods: Sequence[str] = (),
-    say: Callable[[str], None] = print,
-    bar: Bar | None = None,
-) -> str:
-    """Run what is missing of a table of the paper, and return it with our figures and the paper's."""
+
+def reproduce(what: str, options: Options, *, datasets: Sequence[str] = (), methods: Sequence[str] = ()) -> str:
+    """Run what is missing of a table of the paper, and return it with our figures and the paper's.
+
+    Parameters
+    ----------
+    what
+        Name of the table: "discrete", "continuous", "hops", "ablation", "trials", "runtime", or "tables" for the page
+        of all results.
+    options
+        Where things are, and how much is run.
+    datasets, methods
+        Names, or all of the table's if there are none; in "trials", methods are names of changes.
+
+    Returns
+    -------
+    str
+        The table in Markdown; empty if matrices were solved only.
+    """
     if what not in TABLES:
         raise ValueError(f"there is no table {what!r}; the tables are {', '.join(TABLES)}")
     if what == "tables":
@@ -103,10 +119,10 @@ def reproduce(
         write_whole(options.page, lambda beside: beside.write_text(page, encoding="utf-8"))
         return f"{options.page} written from the records in {options.folder}"
     sets, usual, repeats = TABLES[what]
-    fewer = options.repeats is None
+    shorter = replace(options, repeats=min(repeats, NETWORK_REPEATS)) if options.repeats is None else options
     options = options if options.repeats else replace(options, repeats=repeats)
     if what == "trials":
-        return _try(datasets or sets, methods, options, say)
+        return _try(datasets or sets, methods, options)
     methods = all_methods(methods) or [name for name in usual if name in (*METHODS, *baseline_names())]
     done = []
     for name in datasets or sets:
@@ -114,16 +130,23 @@ def reproduce(
         done.append(graphs.name)
         for method in methods:
             if what == "runtime":
-                _time(forms, method, options, say)
-            elif method in METHODS:
-                score_variant(forms, method, options, say=say, bar=bar)
-            elif not options.solve_only:
-                own = (
-                    replace(options, repeats=min(repeats, NETWORK_REPEATS)) if fewer and is_network(method) else options
-                )
-                place = RunPlace(_records(graphs, method, own), own.jobs or os.cpu_count() or 1, own.backend)
-                score_or_note(forms, method, _folds(graphs, own), place, budget=own.budget, say=say)
+                _time(first_form(forms), method, options)
+            else:
+                _run(forms, method, shorter if is_network(method) else options)
     return "" if options.solve_only else table_of(what, options.folder, list(dict.fromkeys(done)), methods)
+
+
+def _run(forms: Forms, name: str, options: Options) -> None:
+    """One method on one dataset; with `solve_only`, only the matrices of RWK."""
+    graphs = first_form(forms)
+    method = method_of_paper(name, options.grid or grid_of(graphs), Parameters())
+    place = options.run_options(options.folder / f"{graphs.name}-{name}.jsonl")
+    if not options.solve_only:
+        budget = None if isinstance(method, RwkMethod) else options.budget
+        run_or_note(method, forms, _folds(graphs, options), place, budget=budget)
+    elif isinstance(method, RwkMethod):
+        for matrix in method.matrices(forms, place).values():
+            matrix()
 
 
 def all_methods(names: Sequence[str]) -> list[str]:
@@ -136,134 +159,29 @@ def all_methods(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(name for part in spelled for name in part))
 
 
-def score_variant(
-    forms: Mapping[str, GraphSet],
-    method: str,
-    options: Options,
-    *,
-    say: Callable[[str], None] = print,
-    bar: Bar | None = None,
-) -> Experiment | None:
-    """Nested cross-validation of one variant on one dataset; what is recorded is not run again."""
-    graphs = next(iter(forms.values()))
-    grid = options.grid or grid_of(graphs)
-    base = Parameters(backend=options.backend, n_jobs=options.jobs)
-    kept_in = options.matrices or options.folder / UNFINISHED
-    solves, about, full = {}, {}, {}
-    for form, seen in forms.items():
-        for name, parameters in settings_of(method, grid, base).items():
-            title = f"{form}: {name}" if form else name
-            where = f"{graphs.name} {method} {title}"
-            solves[title] = MatrixSolve(seen, parameters, form, kept_in, where, say, bar)
-            about[title] = described(parameters, form)
-            full[title] = parameters.asdict()
-    if options.solve_only:
-        for solve in solves.values():
-            solve()
-        return None
-    experiment = nested_cv(
-        solves,
-        np.asarray(graphs.targets),
-        folds=_folds(graphs, options),
-        grid=search_grid(grid),
-        dataset=graphs.name,
-        method=method,
-        about={"settings": about, "parameters": full},
-        records=_records(graphs, method, options),
-        n_jobs=options.jobs or os.cpu_count() or 1,
-        backend=options.backend,
-        progress=bar is not None,
-    )
-    if options.matrices is None:
-        for solve in solves.values():
-            solve.forget()
-    say(repr(experiment))
-    return experiment
-
-
-def _try(datasets: Sequence[str], changes: Sequence[str], options: Options, say: Callable[[str], None]) -> str:
+def _try(datasets: Sequence[str], changes: Sequence[str], options: Options) -> str:
     """Trials of single changes; of a dataset with several forms, on the first."""
     done, changes = [], known_changes(changes)
     for name in datasets:
-        graphs = next(iter(load_forms(name, options.data)[1].values()))
+        graphs = first_form(load_forms(name, options.data)[1])
         done.append(graphs.name)
-        run_trials(
-            graphs,
-            _folds(graphs, options),
-            options.folder / TRIALS,
-            changes=changes,
-            matrices=options.matrices,
-            base=Parameters(backend=options.backend, n_jobs=options.jobs),
-            n_jobs=options.jobs or os.cpu_count() or 1,
-            say=say,
-        )
+        place = options.run_options(records=None)
+        run_trials(graphs, _folds(graphs, options), options.folder / TRIALS, changes=changes, options=place)
     return trials_table(options.folder / TRIALS, done)
 
 
-def _time(forms: Mapping[str, GraphSet], method: str, options: Options, say: Callable[[str], None]) -> None:
-    graphs = next(iter(forms.values()))
-    base = Parameters(backend=options.backend, n_jobs=options.jobs)
-    parameters = replace(base, **METHODS[method]).checked() if method in METHODS else base
+def _time(graphs: GraphSet, method: str, options: Options) -> None:
+    parameters = Parameters(backend=options.backend, n_jobs=options.n_jobs, **METHODS.get(method, {})).checked()
     try:
         runtime = time_method(graphs, method, parameters, n_runs=options.repeats or 1)
     except (GraphError, ImportError) as reason:
-        say(f"{method} on {graphs.name} is not timed: {reason}")
+        LOG.info("%s on %s is not timed: %s", method, graphs.name, reason)
         return
     append_runtime(options.folder / RUNTIMES, runtime)
-    say(" ".join(runtime.row))
+    LOG.info(" ".join(runtime.row))
 
 
 def _folds(graphs: GraphSet, options: Options) -> Folds:
     seeds = range(options.first_seed, options.first_seed + (options.repeats or 1))
     place = options.folder / "folds" / f"{graphs.name}.json"
     return stored_folds(place, np.asarray(graphs.targets), options.splits, seeds)
-
-
-def _records(graphs: GraphSet, method: str, options: Options) -> Path:
-    return options.folder / f"{graphs.name}-{method}.jsonl"
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """`python -m rwk.experiment.reproduce`: the command without the libraries of the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m rwk.experiment.reproduce", description="The paper's tables, reproduced."
-    )
-    parser.add_argument("what", choices=TABLES)
-    for name in ("datasets", "methods"):
-        parser.add_argument(f"--{name}", default="", help="names, with commas between")
-    for field in fields(Options):
-        flag = "--" + field.name.replace("_", "-")
-        if field.name == "solve_only":
-            parser.add_argument(flag, action="store_true")
-        else:
-            kind = next((made for word, made in _KINDS.items() if word in str(field.type)), str)
-            parser.add_argument(flag, type=kind, default=field.default)
-    given = vars(parser.parse_args(arguments))
-    what, datasets, methods = given.pop("what"), listed(given.pop("datasets")), listed(given.pop("methods"))
-    try:
-        print(reproduce(what, Options(**given), datasets=datasets, methods=methods, say=_say))
-    except (ValueError, OSError, RuntimeError, ImportError) as error:
-        if os.environ.get("RWK_DEBUG"):
-            raise
-        print(f"rwk: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-def listed(names: str) -> list[str]:
-    """Names written with commas between.
-
-    >>> listed("MUTAG, DD")
-    ['MUTAG', 'DD']
-    """
-    return [name.strip() for name in names.split(",") if name.strip()]
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
-
-
-_KINDS: Final[Mapping[str, type]] = {"Path": Path, "int": int, "float": float}
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,12 +1,12 @@
-"""What moves the figures and what does not: single changes of one setting, scored on the folds of all other figures.
+"""What changes the accuracy and what does not: single changes of one setting, scored on the folds of all other runs.
 
 The base is one setting of the dataset's grid; a change is a parameter, a weight of the nodes, or how the indefinite
-kernel is treated. Settings are not chosen here, only η and C are, inside the training folds.
+kernel is treated. Only η and C are chosen inside the training folds, not the setting.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -14,15 +14,15 @@ from typing import Any, Final
 import numpy as np
 
 from rwk.datasets.forms import grid_of
-from rwk.experiment import Folds, nested_cv
+from rwk.experiment.folds import Folds
+from rwk.experiment.methods import RwkMethod
+from rwk.experiment.run import RunOptions, run_experiment
 from rwk.experiment.trial_records import BASE, Trial, append_trial, read_trials
-from rwk.gram.matrices import SingleMatrix, described, discrepancy_matrix
+from rwk.gram.kept import described
 from rwk.graphs import GraphSet
 from rwk.learn.grids import COSTS, ETAS, SETTINGS, search_grid
 from rwk.learn.search import Grid
 from rwk.parameters import Parameters
-from rwk.represent import represent
-from rwk.transport.starts import best_values
 
 # grid -> the setting that changes are made to
 BASES: Final[Mapping[str, str]] = {"discrete": "weak", "continuous": "attributes"}
@@ -35,7 +35,7 @@ class Change:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, Any] = field(default_factory=dict)  # of what is searched
     needs: tuple[str, ...] = ()  # fields of the graphs without which nothing changes
-    degree_weights: bool = False  # nodes weigh as much as they have neighbours, and one
+    degree_weights: bool = False  # the weight of a node is its degree plus one
     whole_grid: bool = False  # all settings of the dataset's grid and their sum
     n_starts: int = 1  # couplings to begin from; the best found counts
 
@@ -79,44 +79,45 @@ def run_trials(
     records: Path,
     *,
     changes: Sequence[str] = (),
-    matrices: Path | None = None,
-    base: Parameters | None = None,
-    n_jobs: int = 1,
-    say: Callable[[str], None] = print,
+    options: RunOptions | None = None,
 ) -> list[Trial]:
-    """Score the base and every change, or those named, on one dataset; what these folds have on record is kept."""
-    names = known_changes(changes)
-    kind, running = grid_of(graphs), base or Parameters()
+    """Score the base and every change, or those named, on one dataset; what is on record for these folds is kept."""
+    options = replace(options or RunOptions(), records=None)
+    kind = grid_of(graphs)
     stamp = " ".join(folds.fingerprint(seed) for seed in folds.test_fold)
     known, done = read_trials(records), []
-    before = replace(running, **SETTINGS[kind][BASES[kind]]).checked()
-    for name in names:
+    for name in known_changes(changes):
         change = CHANGES[name]
-        settings = settings_of_trial(change, kind, running, graphs)
-        if not settings or (name != BASE and not _differs(change, settings, before)):
+        method = method_of_trial(name, kind, graphs)
+        if method is None:
             continue
-        words = " + ".join(described(parameters) for parameters in settings.values())
+        words = " + ".join(described(parameters) for parameters in method.settings.values())
         words += f" {change.n_starts} starts" * (change.n_starts > 1)
         recorded = known.get((graphs.name, name))
         if recorded and recorded.folds == stamp and recorded.setting == words:
             done.append(recorded)
             continue
-        seen = with_degree_weights(graphs) if change.degree_weights else graphs
-        folder = None if change.degree_weights else matrices
-        if change.n_starts > 1:
-            source = {title: matrix_of_starts(seen, made, change.n_starts) for title, made in settings.items()}
+        if change.degree_weights:  # other graphs of the same name: their matrix is not kept with the dataset's
+            weighted = {"": with_degree_weights(graphs)}
+            found = run_experiment(method, weighted, folds, replace(options, matrices=None))
         else:
-            source = {title: discrepancy_matrix(seen, made, folder=folder)[0] for title, made in settings.items()}
-        searched = search_grid(kind) if change.whole_grid else Grid(eta=ETAS, C=COSTS, **change.grid)
-        found = nested_cv(
-            source, np.asarray(graphs.targets), folds=folds, grid=searched, n_jobs=n_jobs, backend=running.backend
-        )
+            found = run_experiment(method, {"": graphs}, folds, options)
         scores = tuple(score.score for score in sorted(found.scores, key=lambda one: (one.seed, one.fold)))
         trial = Trial(graphs.name, name, words, stamp, len(graphs), folds.n_splits, scores, found.scores[0].versions)
         append_trial(records, trial)
-        say(f"{graphs.name} {name}: {100 * found.mean:.2f} %")
         done.append(trial)
     return done
+
+
+def method_of_trial(name: str, kind: str, graphs: GraphSet) -> RwkMethod | None:
+    """RWK with one change, on a grid of one setting; None if the change makes no difference to these graphs."""
+    change = CHANGES[name]
+    settings = settings_of_trial(change, kind, Parameters(), graphs)
+    before = Parameters(**SETTINGS[kind][BASES[kind]]).checked()
+    if not settings or (name != BASE and not _differs(change, settings, before)):
+        return None
+    grid = search_grid(kind) if change.whole_grid else Grid(eta=ETAS, C=COSTS, **change.grid)
+    return RwkMethod(name, settings, grid, change.n_starts)
 
 
 def known_changes(names: Sequence[str] = ()) -> list[str]:
@@ -132,38 +133,15 @@ def known_changes(names: Sequence[str] = ()) -> list[str]:
 
 
 def settings_of_trial(change: Change, kind: str, base: Parameters, graphs: GraphSet) -> dict[str, Parameters]:
-    """The settings that a change is scored with, by name; none where the graphs lack what it needs."""
+    """The settings that a change is scored with, by name; none if the graphs lack what it needs."""
     if any(getattr(graphs, name) is None for name in change.needs):
         return {}
     names = tuple(SETTINGS[kind]) if change.whole_grid else (BASES[kind],)
     return {name: replace(base, **{**SETTINGS[kind][name], **change.parameters}).checked() for name in names}
 
 
-def matrix_of_starts(graphs: GraphSet, parameters: Parameters, n_starts: int) -> SingleMatrix:
-    """The least discrepancy of all pairs over several starts, on the CPU.
-
-    >>> from rwk import as_graphs
-    >>> triangle = np.ones((3, 3)) - np.eye(3)
-    >>> matrix_of_starts(as_graphs([triangle, triangle]), Parameters(), 2).shape
-    (2, 2)
-    """
-    rows, columns = np.triu_indices(len(graphs))
-    measures, _ = represent(graphs, parameters)
-    values = best_values(
-        measures,
-        np.stack([rows, columns], axis=1),
-        parameters.cost_weights(),
-        parameters.scg_options(),
-        n_starts=n_starts,
-        n_jobs=parameters.n_jobs,
-    )
-    matrix = np.empty((len(graphs), len(graphs)), np.float32)
-    matrix[rows, columns] = matrix[columns, rows] = values
-    return matrix
-
-
 def with_degree_weights(graphs: GraphSet) -> GraphSet:
-    """The same graphs with nodes that weigh as much as they have neighbours, and one.
+    """The same graphs with the weight of each node set to its degree plus one.
 
     >>> from rwk import as_graphs
     >>> path = np.diag([1.0, 1.0], 1) + np.diag([1.0, 1.0], -1)

@@ -4,7 +4,8 @@ A matrix that fits into memory is solved at once:
 
     matrix          discrepancies of all pairs of a set, or of one set against another
     health          how the solving went: pairs, not converged, iterations, seconds
-    rows, matrices  solved rows and whole matrices on disk; settings: matrices of a baseline
+    matrices        the matrix of one setting, from the folder where it is kept or else solved
+    kept            arrays on disk with what they belong to: rows, whole matrices, matrices of a baseline
     matrix_file     a matrix as one .npz or .npy file
 
 A larger one is solved tile by tile, and each tile is kept when it is finished:
@@ -19,7 +20,7 @@ A larger one is solved tile by tile, and each tile is kept when it is finished:
     reading         Gram: the matrix, read whole, in slices or as a memory map
     errors          GramError and its relatives
 
-Only `matrix`, `executors` and `estimate` call the solver.
+Only `matrix`, `matrices` (for several starts), `executors` and `estimate` call the solver.
 """
 
 from rwk.gram.health import GramHealth

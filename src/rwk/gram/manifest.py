@@ -19,8 +19,6 @@ from rwk.parameters import Parameters, Scale
 from rwk.transport.problem import SOLVER_VERSION
 
 FORMAT: Final = 1
-# they change how values are computed or shown, never the stored values (the variant is applied already)
-_FREE: Final = ("n_jobs", "backend", "eta", "debias", "variant")
 
 
 @dataclass(frozen=True)
@@ -62,8 +60,8 @@ class Manifest:
 
 
 def stored_parameters(parameters: Parameters) -> dict[str, Any]:
-    """The parameters that change values, as plain JSON."""
-    kept = {name: value for name, value in parameters.asdict().items() if name not in _FREE}
+    """The parameters that stored values depend on, as plain JSON; values are stored before they are debiased."""
+    kept = {name: value for name, value in parameters.determinants().items() if name != "debias"}
     return dict(json.loads(json.dumps(kept)))
 
 

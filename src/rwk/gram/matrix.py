@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.gram.health import GramHealth
-from rwk.gram.rows import KeptRows
+from rwk.gram.kept import Kept, health_of
 from rwk.parameters import Parameters
 from rwk.runtime.backends import backend_name
 from rwk.runtime.threads import Ticker
@@ -25,11 +25,11 @@ COST_PER_KEPT_BLOCK = {"cpu": 5e11, "exact": 5e10, "gpu": 1e13}  # about a minut
 
 
 def symmetric_discrepancy(
-    measures: GraphMeasures, parameters: Parameters, *, tick: Ticker | None = None, kept: KeptRows | None = None
+    measures: GraphMeasures, parameters: Parameters, *, tick: Ticker | None = None, kept: Kept | None = None
 ) -> tuple[Matrix, GramHealth]:
     """D of all pairs of one set, exactly symmetric; debiased if the parameters say so.
 
-    Where `kept` has a place for them, rows are kept there as they are solved, and those that are there are not solved.
+    If `kept` is given, rows are kept there as they are solved, and rows that are there already are not solved again.
     """
     n, backend = measures.n_graphs, backend_name(parameters.solver())
     matrix = np.empty((n, n))
@@ -39,16 +39,18 @@ def symmetric_discrepancy(
     most = COST_PER_KEPT_BLOCK[backend] if kept else np.inf
     for rows, columns in triangle_blocks(n, PAIRS_PER_BLOCK[backend], triangle_costs(measures.sizes), most):
         title = f"{backend}-{rows[0]:06d}-{rows[-1]:06d}"
-        found = kept.read(title, len(rows)) if kept else None
-        if found is None:
+        found = kept.read(title) if kept else None
+        if found is not None and found["values"].shape == rows.shape:
+            values, health = found["values"], health_of(found["health"])
+            if tick:
+                tick(len(rows))
+        else:
             results, seconds = _solve(measures, np.stack([rows, columns], axis=1), parameters, tick, ranks)
-            found = results.values, _health(results, seconds)
+            values, health = results.values, _health(results, seconds)
             if kept:
-                kept.write(title, *found)
-        elif tick:
-            tick(len(rows))
-        matrix[rows, columns] = matrix[columns, rows] = found[0]
-        healths.append(found[1])
+                kept.write(title, values=values, health=np.array(health, np.float64))
+        matrix[rows, columns] = matrix[columns, rows] = values
+        healths.append(health)
     if parameters.debias:
         own = 0.5 * np.diag(matrix)
         matrix -= own[:, None] + own[None, :]

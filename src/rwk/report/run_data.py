@@ -57,7 +57,9 @@ def read_run(path: str | Path) -> RunData:
         raise ReportError(f"{path / 'run.json'} cannot be read ({error}); repeat the run") from error
     if not isinstance(record, dict) or record.get("kind") != "rwk run":
         raise ReportError(f"{path / 'run.json'} is not the record of a run; give the folder that `rwk classify` wrote")
-    return _assembled(record, read_records(path / "records.jsonl"), _matrices(path / "gram.npz"))
+    # baselines may have added their folds; runs of version 0.1 did not name their method, it was rwk
+    scores = [score for score in read_records(path / "records.jsonl") if score.method == record.get("method", "rwk")]
+    return _assembled(record, scores, _matrices(path / "gram.npz"))
 
 
 def _matrices(path: Path) -> dict[str, Any]:

@@ -68,11 +68,11 @@ def write_arrays(path: str | os.PathLike[str], **arrays: Any) -> Path:
     return write_whole(path, write)
 
 
-def read_arrays(path: str | os.PathLike[str], meaning: str) -> dict[str, Any] | None:
-    """The arrays that `write_arrays` wrote with this `meaning`; None if there is no such file or it is damaged."""
+def read_arrays(path: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """What `write_arrays` wrote; None if the file is missing or damaged."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            return dict(file) if str(file["meaning"]) == meaning else None
+            return dict(file)
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return None
 

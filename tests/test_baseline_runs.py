@@ -15,21 +15,22 @@ import pytest
 from rwk import as_graphs
 from rwk.baselines.base import NotApplicable
 from rwk.datasets import load_dataset
-from rwk.experiment import make_folds, paper, read_records, rivals
+from rwk.experiment import baseline_runs, make_folds, paper, read_records, run
+from rwk.experiment.baseline_runs import BaselineMethod, is_network
 from rwk.experiment.comparisons import ahead, differences, ranked_scores, ranks_table
 from rwk.experiment.folds import stored_folds
 from rwk.experiment.notes import NOTES, Note, append_note, read_notes
 from rwk.experiment.records import append_record
 from rwk.experiment.reproduce import Options, all_methods, reproduce
 from rwk.experiment.results import by_method
-from rwk.experiment.rivals import RunPlace, is_network, score_baseline, score_or_note
+from rwk.experiment.run import RunOptions, run_experiment, run_or_note
+from rwk.experiment.run_folder import add_baselines
 from rwk.experiment.statistics import average_ranks
 from rwk.experiment.tables import Experiment, markdown_table
 from rwk.graphs import GraphSet
 from rwk.learn.grids import COSTS
 from rwk.learn.one_vs_one import encode_classes
 from rwk.learn.search import Grid, Matrices, Task, fit_choice, search
-from rwk.parameters import Parameters
 from score_records import repeat_of
 
 FOLDS = 2
@@ -61,20 +62,20 @@ def test_discrepancies_are_searched_over_their_own_gammas(tmp_path: Path) -> Non
     graphs = graphs_of()
     folds = make_folds(graphs.targets, FOLDS, 1)
     for name in ("WWL", "FGW"):
-        score_baseline({"": graphs}, name, folds, RunPlace(tmp_path / f"{name}.jsonl"))
+        run_experiment(BaselineMethod(name), {"": graphs}, folds, RunOptions(tmp_path / f"{name}.jsonl"))
         record = read_records(tmp_path / f"{name}.jsonl")[0]
-        assert record.protocol["grid"]["eta"] == sorted(rivals.baseline(name).gammas)
-        assert record.chosen["eta"] in rivals.baseline(name).gammas
-        assert record.protocol["searched"] == {k: list(v) for k, v in rivals.baseline(name).grid.items()}
+        assert record.protocol["grid"]["eta"] == sorted(baseline_runs.baseline(name).gammas)
+        assert record.chosen["eta"] in baseline_runs.baseline(name).gammas
+        assert record.protocol["searched"] == {k: list(v) for k, v in baseline_runs.baseline(name).grid.items()}
 
 
 def test_records_of_another_grid_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graphs = graphs_of()
     folds = make_folds(graphs.targets, FOLDS, 1)
-    score_baseline({"": graphs}, "WL", folds, RunPlace(tmp_path / "r.jsonl"))
-    monkeypatch.setattr(type(rivals.baseline("WL")), "grid", {"rounds": (0, 1)})
+    run_experiment(BaselineMethod("WL"), {"": graphs}, folds, RunOptions(tmp_path / "r.jsonl"))
+    monkeypatch.setattr(type(baseline_runs.baseline("WL")), "grid", {"rounds": (0, 1)})
     with pytest.raises(ValueError, match="made with another searched: rounds"):
-        score_baseline({"": graphs}, "WL", folds, RunPlace(tmp_path / "r.jsonl"))
+        run_experiment(BaselineMethod("WL"), {"": graphs}, folds, RunOptions(tmp_path / "r.jsonl"))
 
 
 def test_kernels_choose_between_the_forms_of_a_dataset(tmp_path: Path) -> None:
@@ -84,7 +85,9 @@ def test_kernels_choose_between_the_forms_of_a_dataset(tmp_path: Path) -> None:
     bare = replace(as_graphs([np.zeros((n, n)) for n in np.full(len(sizes), 5)]), name="TOY", targets=graphs.targets)
     bare = replace(bare, node_labels=np.zeros(int(bare.sizes.sum()), np.int64))
     folds = make_folds(graphs.targets, FOLDS, 1)
-    experiment = score_baseline({"bare": bare, "whole": graphs}, "WL", folds, RunPlace(tmp_path / "r.jsonl"))
+    experiment = run_experiment(
+        BaselineMethod("WL"), {"bare": bare, "whole": graphs}, folds, RunOptions(tmp_path / "r.jsonl")
+    )
     assert {score.chosen["setting"].split(":")[0] for score in experiment.scores} == {"whole"}
     assert experiment.mean == 1.0
 
@@ -125,11 +128,16 @@ class Stub:
 
 def test_networks_record_what_they_chose_and_take_the_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr(rivals, "baseline", lambda name: Stub())
-    true_cv = rivals.nested_cv
-    monkeypatch.setattr(rivals, "nested_cv", lambda *a, **k: asked.append(k["n_jobs"]) or true_cv(*a, **k))
+    monkeypatch.setattr(baseline_runs, "baseline", lambda name: Stub())
+    true_cv = run.nested_cv
+    monkeypatch.setattr(run, "nested_cv", lambda *a, **k: asked.append(k["n_jobs"]) or true_cv(*a, **k))
     graphs = graphs_of()
-    score_baseline({"": graphs}, "GIN", make_folds(graphs.targets, FOLDS, 2), RunPlace(tmp_path / "r.jsonl", n_jobs=2))
+    run_experiment(
+        BaselineMethod("GIN"),
+        {"": graphs},
+        make_folds(graphs.targets, FOLDS, 2),
+        RunOptions(tmp_path / "r.jsonl", n_jobs=2),
+    )
     records = read_records(tmp_path / "r.jsonl")
     assert [record.chosen for record in records] == [{"hidden": 2, "epoch": 7}] * FOLDS + [
         {"hidden": 2, "epoch": 8}
@@ -144,8 +152,8 @@ def test_a_network_records_the_device_it_learned_on(tmp_path: Path, monkeypatch:
     graphs = graphs_of(n=8)
     folds = make_folds(graphs.targets, FOLDS, 1)
     for backend, device in (("gpu", "processor"), ("cpu", None)):
-        place = RunPlace(tmp_path / f"{backend}.jsonl", backend=backend)
-        experiment = score_baseline({"": graphs}, "PATCHY-SAN", folds, place)
+        place = RunOptions(tmp_path / f"{backend}.jsonl", backend=backend)
+        experiment = run_experiment(BaselineMethod("PATCHY-SAN"), {"": graphs}, folds, place)
         assert [score.versions.get("device") for score in experiment.scores] == [device] * FOLDS
 
 
@@ -153,6 +161,7 @@ def test_baselines_are_told_where_to_run(monkeypatch: pytest.MonkeyPatch) -> Non
     pytest.importorskip("torch")
     monkeypatch.setattr("rwk.runtime.device.open_device", lambda: "cuda:1")
     monkeypatch.setattr("rwk.runtime.backends.device_present", lambda: True)
+    graphs, original = graphs_of(), baseline_runs.baseline
     for name, backend, parameters, folds in (
         ("GIN", "gpu", {"device": "cuda:1"}, ("gpu", 4)),
         ("GIN", "auto", {"device": "cpu"}, ("cpu", 9)),
@@ -160,20 +169,22 @@ def test_baselines_are_told_where_to_run(monkeypatch: pytest.MonkeyPatch) -> Non
         ("GNTK", "cpu", {"backend": "cpu", "n_jobs": 9}, ("cpu", 9)),
         ("WL", "gpu", {}, ("gpu", 9)),
     ):
-        estimator = rivals.baseline(name)
-        where = rivals._placed(estimator, RunPlace(n_jobs=9, backend=backend))
+        estimator = baseline_runs.baseline(name)
+        monkeypatch.setattr(baseline_runs, "baseline", lambda name, made=estimator: made)
+        options = RunOptions(n_jobs=9, backend=backend)
+        prepared = BaselineMethod(name).prepare({"": graphs}, options)
         assert parameters.items() <= estimator.get_params().items()
-        assert where == rivals._where(estimator, RunPlace(n_jobs=9, backend=backend))
-        assert (where["backend"], where["n_jobs"]) == folds
+        assert prepared.hardware == BaselineMethod(name).hardware(options) == folds
+        monkeypatch.setattr(baseline_runs, "baseline", original)
 
 
 def test_networks_are_repeated_less_unless_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graphs = graphs_of()
-    monkeypatch.setattr(rivals, "baseline", lambda name: Stub())
+    monkeypatch.setattr(baseline_runs, "baseline", lambda name: Stub())
     monkeypatch.setattr("rwk.experiment.reproduce.load_forms", lambda name, data: (graphs, {"": graphs}))
     for repeats, n in ((None, 3), (5, 5)):
-        options = Options(folder=tmp_path / str(n), splits=FOLDS, repeats=repeats, jobs=1)
-        reproduce("discrete", options, datasets=["TOY"], methods=["GIN"], say=lambda line: None)
+        options = Options(folder=tmp_path / str(n), splits=FOLDS, repeats=repeats, n_jobs=1)
+        reproduce("discrete", options, datasets=["TOY"], methods=["GIN"])
         assert len(read_records(options.folder / "TOY-GIN.jsonl")) == n * FOLDS
 
 
@@ -187,36 +198,32 @@ def test_all_stands_for_every_method() -> None:
     assert len(all_methods(["wl", "all"])) == 19
 
 
-def test_classify_puts_all_methods_beside_rwk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pytest.importorskip("typer", reason="the command line needs the extra 'cli'")
-    from rwk.cli.reproduce_command import classify_baselines
-
+@pytest.mark.parametrize("ours", ["RWK", "rwk", "RWK-1"])
+def test_all_methods_stand_beside_rwk(ours: str, tmp_path: Path) -> None:
+    """Under the name of its records: runs of version 0.1 called it rwk."""
     graphs = graphs_of(labels=False)
-    monkeypatch.setattr(rivals, "baseline_names", lambda: ["WL", "HGK-WL", "WL-OA"])
-    for score in scores_of("TOY", "rwk", [0.1, 0.2], folds=make_folds(graphs.targets, FOLDS, 1).fingerprint(0)).scores:
+    folds = make_folds(graphs.targets, FOLDS, 1)
+    for score in scores_of("TOY", ours, [0.1, 0.2], folds=folds.fingerprint(0)).scores:
         append_record(tmp_path / "records.jsonl", score)
-    parameters = Parameters(backend="cpu", n_jobs=1)
-    classify_baselines(graphs, "all", parameters, tmp_path, repeats=1, splits=FOLDS, budget=None)
-    shown = capsys.readouterr().out
-    assert re.search(r"\| dataset \| repeats × folds \| majority \| WL +\| WL-OA +\| rwk +\|", shown)
+    shown = add_baselines(graphs, ["WL", "HGK-WL", "WL-OA"], tmp_path, folds=folds, options=RunOptions())
+    columns = " +\\| ".join(sorted(["WL", "WL-OA", ours]))
+    assert re.search(rf"\| dataset \| repeats × folds \| majority \| {columns} +\|", shown)
     assert "* HGK-WL: needs node attributes or labels" in shown
-    assert "rwk − WL-OA" in shown
+    assert f"{ours} − WL-OA" in shown
     assert shown.count("**") == 8  # both are ahead, in both tables
 
 
 # notes
 
 
-def test_what_does_not_apply_leaves_a_note(tmp_path: Path) -> None:
+def test_what_does_not_apply_leaves_a_note(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "rwk")
     graphs = graphs_of(labels=False)
     folds = make_folds(graphs.targets, FOLDS, 1)
-    said: list[str] = []
-    place = RunPlace(tmp_path / "TOY-HGK-WL.jsonl")
+    place = RunOptions(tmp_path / "TOY-HGK-WL.jsonl")
     for _ in range(2):
-        assert score_or_note({"": graphs}, "HGK-WL", folds, place, say=said.append) is None
-    assert said == ["HGK-WL on TOY: needs node attributes or labels"] * 2
+        assert run_or_note(BaselineMethod("HGK-WL"), {"": graphs}, folds, place) is None
+    assert caplog.messages == ["HGK-WL on TOY: needs node attributes or labels"] * 2
     assert len((tmp_path / NOTES).read_text().splitlines()) == 1
     note = read_notes(tmp_path / NOTES)["TOY", "HGK-WL"]
     assert note.kind == "not applicable"
@@ -224,7 +231,7 @@ def test_what_does_not_apply_leaves_a_note(tmp_path: Path) -> None:
         {("TOY", "RWK"): scores_of("TOY", "RWK", [0.5, 0.6])}, ["TOY"], ["RWK", "HGK-WL"], {("TOY", "HGK-WL"): note}
     )
     with pytest.raises(NotApplicable, match="HGK-WL does not apply to TOY"):
-        score_baseline({"": graphs}, "HGK-WL", folds)
+        run_experiment(BaselineMethod("HGK-WL"), {"": graphs}, folds)
 
 
 def test_a_figure_takes_the_place_of_a_note() -> None:
@@ -238,19 +245,21 @@ def test_a_figure_takes_the_place_of_a_note() -> None:
 # budgets
 
 
-def test_a_budget_that_is_spent_is_stated(tmp_path: Path) -> None:
+def test_a_budget_that_is_spent_is_stated(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "rwk")
     graphs = graphs_of()
     folds = make_folds(graphs.targets, FOLDS, 1)
-    place = RunPlace(tmp_path / "TOY-WL.jsonl")
-    said: list[str] = []
-    assert score_or_note({"": graphs}, "WL", folds, place, budget=0.01, say=said.append) is None
-    assert said == ["WL on TOY: did not finish in 0.01 s on 1 core"]
+    place = RunOptions(tmp_path / "TOY-WL.jsonl")
+    assert run_or_note(BaselineMethod("WL"), {"": graphs}, folds, place, budget=0.01) is None
+    assert caplog.messages == ["WL on TOY: did not finish in 0.01 s on 1 core"]
     assert read_notes(tmp_path / NOTES)["TOY", "WL"].seconds == 0.01
-    assert score_or_note({"": graphs}, "WL", folds, place, budget=0.01, say=said.append) is None
-    assert said[-1] == "WL on TOY: did not finish in 0.01 s on 1 core; give it a larger budget"
-    found = score_or_note({"": graphs}, "WL", folds, place, budget=300.0, say=said.append)
+    assert run_or_note(BaselineMethod("WL"), {"": graphs}, folds, place, budget=0.01) is None
+    assert caplog.messages[-1] == "WL on TOY: did not finish in 0.01 s on 1 core; give it a larger budget"
+    found = run_or_note(BaselineMethod("WL"), {"": graphs}, folds, place, budget=300.0)
     assert found is not None
-    assert [s.score for s in found.scores] == [s.score for s in score_baseline({"": graphs}, "WL", folds).scores]
+    assert [s.score for s in found.scores] == [
+        s.score for s in run_experiment(BaselineMethod("WL"), {"": graphs}, folds).scores
+    ]
 
 
 def test_notes_keep_the_last_word(tmp_path: Path) -> None:
@@ -339,7 +348,7 @@ def test_recorded_folds_can_be_had_again(method: str) -> None:
         pytest.skip("no records, or MUTAG.zip is not in $RWK_DATA or ../shared/datasets")
     graphs = load_dataset("MUTAG", root=place)
     folds = stored_folds(root / "results" / "folds" / "MUTAG.json", graphs.targets, seeds=[0])
-    estimator = rivals.baseline(method)
+    estimator = baseline_runs.baseline(method)
     grid = Grid(eta=getattr(estimator, "gammas", (1.0,)), C=COSTS).checked()
     matrices = Matrices(dict(estimator.settings(graphs)), estimator.kind, grid)
     _, codes = encode_classes(graphs.targets)

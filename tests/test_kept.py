@@ -1,4 +1,4 @@
-"""Runs that are stopped within a matrix, and go on with the rows that are missing."""
+"""What is kept on disk while a run goes on: rows, matrices, and what they belong to; a stopped run needs no more."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,14 +16,15 @@ import pytest
 
 from gram_graphs import QUICK, random_graphs, write_tu
 from rwk.experiment import Grid, make_folds
+from rwk.experiment.baseline_runs import BaselineMethod, baseline, kept_setting
+from rwk.experiment.methods import RwkMethod
 from rwk.experiment.reproduce import Options, reproduce
-from rwk.experiment.rivals import RunPlace, baseline, score_baseline
-from rwk.experiment.runs import classify
+from rwk.experiment.run import RunOptions, run_experiment
+from rwk.experiment.run_folder import classify
 from rwk.gram import matrix, symmetric_discrepancy
-from rwk.gram.matrices import discrepancy_matrix, matrix_place
+from rwk.gram.kept import Kept, kept_rows
+from rwk.gram.matrices import discrepancy_matrix, matrix_title
 from rwk.gram.matrix import triangle_blocks
-from rwk.gram.rows import KeptRows
-from rwk.gram.settings import KeptMatrices
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.files import OutputError
@@ -100,7 +101,7 @@ def test_blocks_hold_every_pair_once_and_cost_no_more(most: float) -> None:
 def test_a_stopped_matrix_goes_on_to_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     measures, _ = represent(GRAPHS, PARAMETERS)
     whole, health = symmetric_discrepancy(measures, PARAMETERS)
-    kept = KeptRows.at(tmp_path / "rows", GRAPHS, PARAMETERS)
+    kept = kept_rows(tmp_path / "rows", GRAPHS, PARAMETERS)
     with pytest.raises(Stopped):
         symmetric_discrepancy(measures, PARAMETERS, tick=stop_after(300), kept=kept)
     before = files_in(tmp_path)
@@ -120,8 +121,8 @@ def test_debiasing_is_not_kept(tmp_path: Path) -> None:
     """Rows are of the values as solved: the same ones serve both."""
     measures, _ = represent(GRAPHS, PARAMETERS)
     debiased = replace(PARAMETERS, debias=True)
-    symmetric_discrepancy(measures, PARAMETERS, kept=KeptRows.at(tmp_path, GRAPHS, PARAMETERS))
-    found, _ = symmetric_discrepancy(measures, debiased, kept=KeptRows.at(tmp_path, GRAPHS, debiased))
+    symmetric_discrepancy(measures, PARAMETERS, kept=kept_rows(tmp_path, GRAPHS, PARAMETERS))
+    found, _ = symmetric_discrepancy(measures, debiased, kept=kept_rows(tmp_path, GRAPHS, debiased))
     assert (found == symmetric_discrepancy(measures, debiased)[0]).all()
 
 
@@ -129,7 +130,7 @@ def test_debiasing_is_not_kept(tmp_path: Path) -> None:
 def test_rows_of_no_use_are_solved_again(harm: str, tmp_path: Path) -> None:
     graphs, parameters = GRAPHS, PARAMETERS
     measures, _ = represent(graphs, parameters)
-    symmetric_discrepancy(measures, parameters, kept=KeptRows.at(tmp_path, graphs, parameters))
+    symmetric_discrepancy(measures, parameters, kept=kept_rows(tmp_path, graphs, parameters))
     for place in files_in(tmp_path):
         content = place.read_bytes()
         place.write_bytes({"cut": content[:-40], "empty": b"", "text": b"no archive"}.get(harm, content))
@@ -138,12 +139,12 @@ def test_rows_of_no_use_are_solved_again(harm: str, tmp_path: Path) -> None:
         measures, _ = represent(graphs, parameters)
     if harm == "other parameters":
         parameters = replace(parameters, ridge=0.7)
-    found, _ = symmetric_discrepancy(measures, parameters, kept=KeptRows.at(tmp_path, graphs, parameters))
+    found, _ = symmetric_discrepancy(measures, parameters, kept=kept_rows(tmp_path, graphs, parameters))
     assert (found == symmetric_discrepancy(measures, parameters)[0]).all()
 
 
 def test_removing_takes_nothing_else(tmp_path: Path) -> None:
-    kept = KeptRows.at(tmp_path / "mine", GRAPHS, PARAMETERS)
+    kept = kept_rows(tmp_path / "mine", GRAPHS, PARAMETERS)
     kept.remove()  # nothing is there yet
     symmetric_discrepancy(represent(GRAPHS, PARAMETERS)[0], PARAMETERS, kept=kept)
     other = kept.folder / "notes.txt"
@@ -157,8 +158,8 @@ def test_removing_takes_nothing_else(tmp_path: Path) -> None:
 
 def test_a_place_that_is_a_file_is_said_before_anything_is_solved(tmp_path: Path) -> None:
     (tmp_path / "rows").write_text("")
-    with pytest.raises(OutputError, match="rows is a file, and solved rows would be kept in a folder of that name"):
-        KeptRows.at(tmp_path / "rows", GRAPHS, PARAMETERS)
+    with pytest.raises(OutputError, match="rows is a file, but results would be kept in a folder of that name"):
+        kept_rows(tmp_path / "rows", GRAPHS, PARAMETERS)
 
 
 # what is built on matrices
@@ -166,38 +167,38 @@ def test_a_place_that_is_a_file_is_said_before_anything_is_solved(tmp_path: Path
 
 def test_a_kept_matrix_leaves_no_rows(tmp_path: Path) -> None:
     with pytest.raises(Stopped):
-        discrepancy_matrix(GRAPHS, PARAMETERS, folder=tmp_path, tick=stop_after(300))
+        discrepancy_matrix(GRAPHS, PARAMETERS, folder=tmp_path, solving=lambda measures: nullcontext(stop_after(300)))
     assert files_in(tmp_path)
     found, health = discrepancy_matrix(GRAPHS, PARAMETERS, folder=tmp_path)
     assert (found == discrepancy_matrix(GRAPHS, PARAMETERS)[0]).all()
     assert health.n_pairs == N_PAIRS
-    assert list(tmp_path.iterdir()) == [matrix_place(tmp_path, GRAPHS.name, PARAMETERS)]
+    assert list(tmp_path.iterdir()) == [tmp_path / f"{matrix_title(GRAPHS.name, PARAMETERS)}.npz"]
 
 
 def test_a_matrix_of_other_graphs_is_refused(tmp_path: Path) -> None:
     discrepancy_matrix(GRAPHS, PARAMETERS, folder=tmp_path)
-    with pytest.raises(ValueError, match="other graphs of the same name; remove it"):
+    with pytest.raises(ValueError, match="belongs to other graphs of the same name; remove it"):
         discrepancy_matrix(random_graphs(30, seed=1), PARAMETERS, folder=tmp_path)
 
 
 @contextmanager
-def stopping_bar(title: str, n_pairs: int) -> Iterator[Ticker]:
-    yield stop_after(n_pairs // 2)
+def stopping_bar(title: str, total: int, unit: str = "pairs", *, done: int = 0) -> Iterator[Ticker]:
+    yield stop_after(total // 2)
 
 
 def test_a_stopped_run_keeps_its_rows_and_takes_them_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = {"a": PARAMETERS, "b": replace(PARAMETERS, ridge=0.7)}
     folds = make_folds(GRAPHS.targets, n_splits=3, n_repeats=1)
-    grid = Grid(eta=(1.0,), C=(1.0,))
+    method = RwkMethod("RWK", settings, Grid(eta=(1.0,), C=(1.0,)))
     with pytest.raises(Stopped):
-        classify(GRAPHS, settings, tmp_path / "run", folds=folds, grid=grid, bar=stopping_bar)
+        classify(GRAPHS, method, tmp_path / "run", folds=folds, options=RunOptions(bar=stopping_bar))
     assert files_in(tmp_path / "run" / "unfinished")
     counts = solved_pairs(monkeypatch)
-    run = classify(GRAPHS, settings, tmp_path / "run", folds=folds, grid=grid)
+    run = classify(GRAPHS, method, tmp_path / "run", folds=folds)
     assert sum(counts) < 2 * N_PAIRS - 100
     assert sorted(place.name for place in files_in(tmp_path / "run")) == ["gram.npz", "records.jsonl", "run.json"]
     assert not (tmp_path / "run" / "unfinished").exists()
-    other = classify(GRAPHS, settings, tmp_path / "other", folds=folds, grid=grid)
+    other = classify(GRAPHS, method, tmp_path / "other", folds=folds)
     assert run.experiment.mean == other.experiment.mean
 
 
@@ -205,10 +206,10 @@ def test_reproduce_goes_on_within_a_matrix(tmp_path: Path, monkeypatch: pytest.M
     """Without a folder of matrices they are kept until the folds are run."""
     monkeypatch.setenv("RWK_CACHE", str(tmp_path / "cache"))
     data = write_tu(tmp_path / "TOY", GRAPHS)
-    options = Options(folder=tmp_path / "results", repeats=1, splits=3, grid="quick", jobs=1, backend="cpu")
-    arguments = {"datasets": [str(data)], "methods": ["RWK"], "say": lambda line: None}
+    options = Options(folder=tmp_path / "results", repeats=1, splits=3, grid="quick", n_jobs=1, backend="cpu")
+    arguments = {"datasets": [str(data)], "methods": ["RWK"]}
     with pytest.raises(Stopped):
-        reproduce("discrete", options, bar=stopping_bar, **arguments)
+        reproduce("discrete", replace(options, bar=stopping_bar), **arguments)
     assert files_in(options.folder / "unfinished")
     counts = solved_pairs(monkeypatch)
     reproduce("discrete", options, **arguments)
@@ -221,7 +222,7 @@ def test_reproduce_goes_on_within_a_matrix(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_stopped_baseline_reads_its_matrices_again(tmp_path: Path) -> None:
     forms, folds = {"": GRAPHS}, make_folds(GRAPHS.targets, n_splits=3, n_repeats=1)
-    place = RunPlace(tmp_path / "TOY-WL.jsonl")
+    method, place = BaselineMethod("WL"), RunOptions(tmp_path / "TOY-WL.jsonl")
 
     def stop(*given: object, **more: object) -> None:
         raise Stopped
@@ -229,15 +230,15 @@ def test_a_stopped_baseline_reads_its_matrices_again(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rwk.experiment.protocol.append_record", stop)
         with pytest.raises(Stopped):
-            score_baseline(forms, "WL", folds, place)
+            run_experiment(method, forms, folds, place)
     assert [file.name for file in files_in(tmp_path)] == [f"{GRAPHS.name}-WL.npz"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(type(baseline("WL")), "settings", stop)
-        found = score_baseline(forms, "WL", folds, place)
+        found = run_experiment(method, forms, folds, place)
     assert files_in(tmp_path) == [place.records]
     assert not (tmp_path / "unfinished").exists()
     assert [score.score for score in found.scores] == [
-        score.score for score in score_baseline(forms, "WL", folds).scores
+        score.score for score in run_experiment(method, forms, folds).scores
     ]
 
 
@@ -245,12 +246,12 @@ def test_a_stopped_baseline_reads_its_matrices_again(tmp_path: Path) -> None:
 def test_matrices_of_no_use_are_made_again(harm: str, tmp_path: Path) -> None:
     estimator, place = baseline("WL"), tmp_path / "kept.npz"
     made = dict(estimator.settings(GRAPHS))
-    KeptMatrices.at(place, {"": GRAPHS}, estimator).write(made)
+    Kept.at(tmp_path, {"": GRAPHS}, kept_setting(estimator)).write("kept", **made)
     if harm == "cut":
         place.write_bytes(place.read_bytes()[:-100])
     graphs = random_graphs(30, seed=1) if harm == "other graphs" else GRAPHS
     estimator = baseline("WL-OA") if harm == "other estimator" else estimator
-    found = KeptMatrices.at(place, {"": graphs}, estimator).read()
+    found = Kept.at(tmp_path, {"": graphs}, kept_setting(estimator)).read("kept")
     if harm == "none":
         assert found is not None
         assert list(found) == list(made)
@@ -269,16 +270,16 @@ def test_the_gram_command_goes_on(how: signal.Signals, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "rwk", "gram", str(data), "-o", str(place), *options]
     program = (
         "import signal, sys, time\n"
-        "import rwk.gram.rows as rows\n"
+        "import rwk.gram.kept as kept\n"
         "from rwk.gram import matrix\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "matrix.COST_PER_KEPT_BLOCK['cpu'] = 4e5\n"
-        "write = rows.KeptRows.write\n"
-        "def slow(self, *given):\n"
-        "    write(self, *given)\n"
+        "write = kept.Kept.write\n"
+        "def slow(self, *given, **arrays):\n"
+        "    write(self, *given, **arrays)\n"
         "    print('kept', flush=True)\n"
         "    time.sleep(60)\n"  # until it is stopped
-        "rows.KeptRows.write = slow\n"
+        "kept.Kept.write = slow\n"
         "from rwk.cli.app import main\n"
         f"sys.argv = ['rwk', *{command[3:]!r}]\n"
         "main()\n"

@@ -1,0 +1,79 @@
+"""`rwk classify`: nested cross-validation of RWK, a variant, a baseline, or all methods on the same folds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rwk.cli.options import with_parameters
+from rwk.cli.screen import Data, console, figures_of, load_graphs, say, say_cost
+from rwk.parameters import Parameters
+from rwk.runtime.progress import progress_bar
+
+if TYPE_CHECKING:
+    from rwk.experiment.folds import Folds
+    from rwk.experiment.methods import RwkMethod
+    from rwk.experiment.run import RunOptions
+    from rwk.experiment.run_folder import Run
+    from rwk.graphs import GraphSet
+    from rwk.transport.measures import GraphMeasures
+
+GridName = Annotated[str, typer.Option("--grid", help="Settings to choose from: quick, small, paper or full.")]
+Repeats = Annotated[int, typer.Option(help="Repeats of the outer cross-validation.", min=1)]
+Splits = Annotated[int, typer.Option(help="Outer folds.", min=2)]
+
+
+@with_parameters
+def classify(
+    data: Data,
+    parameters: Parameters,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the run.")] = Path("out/classify"),
+    method: Annotated[str, typer.Option(help="rwk, a variant (RWK-1, NoRegs ...), a baseline's name, or all.")] = "rwk",
+    grid: GridName = "quick",
+    repeats: Repeats = 3,
+    splits: Splits = 10,
+    budget: Annotated[float | None, typer.Option(help="Seconds that each baseline is given.")] = None,
+) -> None:
+    """Accuracy by nested cross-validation: tuning never sees the test fold."""
+    import numpy as np
+
+    from rwk.experiment import make_folds
+    from rwk.experiment.baseline_runs import baseline_names
+    from rwk.experiment.methods import RwkMethod, method_of_user
+    from rwk.experiment.run import first_form
+    from rwk.experiment.run_folder import add_baselines
+
+    graphs = first_form({"": load_graphs(data)})
+    everything = method.lower() == "all"
+    made = method_of_user("RWK" if everything else method, grid, parameters)
+    folds = make_folds(np.asarray(graphs.targets), n_splits=splits, n_repeats=repeats)
+    options = options_of(parameters)
+    if isinstance(made, RwkMethod):
+        run_and_show(graphs, made, output, folds, options)
+    if everything or not isinstance(made, RwkMethod):
+        names = baseline_names() if everything else [made.name]
+        say(add_baselines(graphs, names, output, folds=folds, options=options, budget=budget))
+
+
+def options_of(parameters: Parameters) -> RunOptions:
+    """Run where the parameters say, with a bar and an estimate of the cost."""
+    from rwk.experiment.run import RunOptions
+
+    def announce(graphs: GraphSet, setting: Parameters, measures: GraphMeasures, n_matrices: int) -> None:
+        say_cost(graphs, setting, measures=measures, n_matrices=n_matrices)
+
+    return RunOptions(backend=parameters.backend, n_jobs=parameters.n_jobs, bar=progress_bar, announce=announce)
+
+
+def run_and_show(graphs: GraphSet, method: RwkMethod, output: Path, folds: Folds, options: RunOptions) -> Run:
+    """Run RWK, write the folder of the run and print what came out."""
+    from rwk.experiment.run_folder import RUN
+    from rwk.experiment.run_folder import classify as run_classify
+
+    run = run_classify(graphs, method, output, folds=folds, options=options)
+    repeats = run.experiment.n_repeats
+    console.print(figures_of(f"nested cross-validation, {repeats} x {folds.n_splits} folds", run.row()))
+    say(f"record: {output / RUN}")
+    return run

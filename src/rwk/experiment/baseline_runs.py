@@ -1,0 +1,186 @@
+"""Baselines as methods of an experiment: the same graphs and folds as RWK, their own grids.
+
+A kernel's settings and C (for WWL and FGW also γ) are chosen inside the training folds; a network chooses on graphs
+that it sets aside.
+"""
+
+from __future__ import annotations
+
+import functools
+import glob
+import importlib
+import importlib.util
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from sklearn.base import clone
+
+from rwk import __version__
+from rwk.experiment.paper import BASELINES
+from rwk.experiment.run import Forms, Hardware, Obstacle, PreparedMethod, RunOptions, first_form
+from rwk.gram.kept import Kept, hashed
+from rwk.graphs import GraphSet
+from rwk.learn.grids import COSTS
+from rwk.learn.search import Grid
+from rwk.runtime.arrays import IntArray
+from rwk.runtime.backends import backend_name
+from rwk.runtime.threads import thread_count
+
+# networks that learn beside each other on one GPU, each in a process of its own: one keeps an H200 busy for a tenth
+# (CapsGNN on DD) to a quarter (GIN on COLLAB) of its time, the rest is spent on starting kernels
+NETWORKS_ON_GPU: Final = 4
+
+
+def baseline_names() -> list[str]:
+    """The baselines that can be asked for, as the paper spells them."""
+    known = set(_registry().names())
+    return [name for name in BASELINES if name.lower() in known]
+
+
+def baseline(name: str) -> Any:
+    """A new estimator of a baseline."""
+    return _registry().get(name)
+
+
+def is_network(name: str) -> bool:
+    """Whether a baseline learns on graphs by itself, for many minutes per fold.
+
+    >>> is_network("GIN"), is_network("WL")
+    (True, False)
+    """
+    return bool(name in BASELINES and baseline(name).kind == "classifier")
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineMethod:
+    """A baseline by its name in the paper.
+
+    A kernel chooses between the forms of a dataset as RWK does; a network sees the first.
+    """
+
+    name: str
+
+    def prepare(self, forms: Forms, options: RunOptions) -> PreparedMethod:
+        """Matrices of all settings of a kernel, which are made together, or a network that learns fold by fold."""
+        estimator = baseline(self.name)
+        for seen in forms.values():
+            estimator.check_applies(seen)
+        searched = {key: list(values) for key, values in estimator.grid.items()}
+        about = {"estimator": repr(estimator), "searched": searched}
+        if estimator.kind == "classifier":
+            # what a network is depends on numbers that its name leaves out
+            given = estimator.get_params().items()
+            about["parameters"] = {key: value for key, value in given if key not in ("random_state", "device")}
+            graphs = first_form(forms)
+            hardware = self._told(estimator, options)
+            return PreparedMethod(_Network(estimator, graphs, np.asarray(graphs.targets)), about, hardware)
+        # exp(−γ D) is searched over the γ of the method's own paper
+        grid = Grid(eta=estimator.gammas, C=COSTS) if estimator.kind == "discrepancy" else Grid(C=COSTS)
+        title, setting = f"{first_form(forms).name}-{self.name}", kept_setting(estimator)
+        hardware = self._told(estimator, options)
+
+        def matrices() -> dict[str, Any]:
+            # making them may take longer than all folds; a run that is stopped among the folds reads them again
+            kept = Kept.at(options.unfinished, forms, setting) if options.unfinished else None
+            found = kept.read(title) if kept else None
+            if found is None:
+                found = _all_settings(estimator, forms)
+                if kept:
+                    kept.write(title, **found)
+            return found
+
+        def forget() -> None:
+            if options.unfinished:
+                Kept(options.unfinished, "", "").remove(glob.escape(title))
+
+        return PreparedMethod(LazyMatrices(matrices), about, hardware, estimator.kind, grid, forget)
+
+    def hardware(self, options: RunOptions) -> Hardware:
+        """Networks leave the CPU only when they are told to: beside other work on a GPU they hardly get a turn."""
+        n_jobs = thread_count(options.n_jobs)
+        if baseline(self.name).kind != "classifier":
+            return Hardware(backend_name(options.backend), n_jobs)
+        if options.backend == "gpu":
+            return Hardware("gpu", min(n_jobs, NETWORKS_ON_GPU))
+        return Hardware("cpu", n_jobs)
+
+    def obstacle(self, forms: Forms) -> Obstacle | None:
+        """Graphs lack what the baseline compares, or its library is not installed."""
+        estimator = baseline(self.name)
+        if not all(estimator.applies(seen) for seen in forms.values()):
+            return Obstacle(f"needs node {' or '.join(estimator.accepts)}", lasting=True)
+        if estimator.extra and importlib.util.find_spec(estimator.extra) is None:
+            words = f"is not run, because it needs {estimator.extra}; pip install 'rwk[baselines]'"
+            return Obstacle(words, lasting=False)
+        return None
+
+    def _told(self, estimator: Any, options: RunOptions) -> Hardware:
+        """Tell an estimator where to run, as far as it has a choice."""
+        hardware = self.hardware(options)
+        given: dict[str, Any] = {"backend": hardware.backend, "n_jobs": thread_count(options.n_jobs)}
+        if hardware.backend == "gpu":
+            from rwk.runtime.device import open_device
+
+            given["device"] = str(open_device())
+        known = estimator.get_params()
+        estimator.set_params(**{name: value for name, value in given.items() if name in known})
+        return hardware
+
+
+class LazyMatrices(Mapping[str, Any]):
+    """Matrices by setting that share work: all are made when the first is asked for."""
+
+    def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
+        self._made = functools.cache(make)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._made()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made())
+
+    def __len__(self) -> int:
+        return len(self._made())
+
+
+def kept_setting(estimator: Any) -> str:
+    """What the matrices of an estimator and its grid depend on, in words with a fingerprint."""
+    grid = {name: list(map(str, values)) for name, values in estimator.grid.items()}
+    return f"{estimator!r} @{hashed([repr(estimator), grid, __version__])[:10]}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Network:
+    """Folds of a network: a fresh one per fold, seeded by the repeat, with what it chose."""
+
+    estimator: Any
+    graphs: GraphSet
+    targets: Any
+
+    def __call__(self, train: IntArray, test: IntArray, seed: int) -> tuple[Any, dict[str, Any]]:
+        fresh = clone(self.estimator)
+        if "random_state" in fresh.get_params():
+            fresh.set_params(random_state=seed)
+        fresh.fit(self.graphs[train], self.targets[train])
+        chosen = {key: _plain(value) for key, value in getattr(fresh, "chosen_", {}).items()}
+        return fresh.predict(self.graphs[test]), chosen
+
+
+def _all_settings(estimator: Any, forms: Forms) -> dict[str, Any]:
+    """The matrix of every setting on every form; of equal ones the first, which would win the tie anyway."""
+    made: dict[str, Any] = {}
+    for form, graphs in forms.items():
+        for name, matrix in estimator.settings(graphs):
+            if not any(np.array_equal(matrix, other) for other in made.values()):
+                made[f"{form}: {name}" if form else name] = matrix
+    return made
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _registry() -> Any:
+    return importlib.import_module("rwk.baselines")  # its own imports are not needed for RWK

@@ -1,0 +1,138 @@
+"""Arrays kept on disk together with what they belong to, so that a stopped run computes only what is missing.
+
+    matrices/MUTAG-266e198d88.npz                           a whole matrix of one setting
+    matrices/MUTAG-266e198d88.rows/cpu-000000-000117.npz    its rows as they are solved, until it is whole
+    unfinished/MUTAG-WL.npz                                 all matrices of a baseline, until its folds are recorded
+
+Every file holds a digest of its graphs and its setting in words, which ends in a fingerprint of all parameters that
+values depend on and of the solver's version. A file is written beside its name and renamed, so it is whole or not
+there. This serves matrices that fit into memory and needs only numpy; for larger ones there is the `store`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from rwk.gram.health import GramHealth
+from rwk.gram.manifest import graph_digests
+from rwk.graphs import GraphSet
+from rwk.parameters import Parameters
+from rwk.runtime.files import OutputError, read_arrays, write_arrays
+from rwk.transport.problem import SOLVER_VERSION
+
+ROWS: Final = "*-??????-??????"  # titles of rows: backend, first row, last row
+
+
+def fingerprint(parameters: Parameters, form: str = "") -> str:
+    """Ten hexadecimal digits that stand for everything a matrix of one dataset depends on.
+
+    `form` names what was made of the dataset first, such as "bonds".
+    """
+    return hashed([parameters.determinants(), form, SOLVER_VERSION])[:10]
+
+
+def described(parameters: Parameters, form: str = "") -> str:
+    """A setting in words: what differs from the defaults, and the fingerprint of all of it.
+
+    >>> described(Parameters(hops=1)).split("@")[0]
+    'hops=1 '
+    """
+    default = Parameters().determinants()
+    words = [form] if form else []
+    words += [f"{name}={value}" for name, value in parameters.determinants().items() if value != default[name]]
+    return " ".join([*words, f"@{fingerprint(parameters, form)}"])
+
+
+def set_digest(graphs: GraphSet) -> str:
+    """A short hash of all graphs of a set in their order, the same on every computer."""
+    return hashed(graph_digests(graphs))[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Named arrays in the files of a folder that belong to some graphs and one setting."""
+
+    folder: Path
+    graphs: str  # digest
+    setting: str  # in words, with a fingerprint after "@"
+
+    @classmethod
+    def at(cls, folder: str | os.PathLike[str], graphs: GraphSet | Mapping[str, GraphSet], setting: str) -> Kept:
+        """The arrays of these graphs (or of all forms of a dataset) with this setting."""
+        if Path(folder).is_file():
+            raise OutputError(f"{folder} is a file, but results would be kept in a folder of that name; remove it")
+        whole = set_digest(graphs) if isinstance(graphs, GraphSet) else _digest_of_forms(graphs)
+        return cls(Path(folder), whole, setting)
+
+    def rows(self, title: str, parameters: Parameters) -> Kept:
+        """Where the rows of the matrix of this title are kept; they are not debiased, whatever the parameters say."""
+        return Kept(self.folder / f"{title}.rows", self.graphs, described(replace(parameters, debias=False)))
+
+    def place(self, title: str) -> Path:
+        """The file of this title."""
+        return self.folder / f"{title}.npz"
+
+    def read(self, title: str, *, refuse_others: bool = False) -> dict[str, Any] | None:
+        """The arrays of this title; None if there are none, or damaged ones, or those of other graphs or settings.
+
+        With `refuse_others`, the last case is a `ValueError`: what took long to compute is not overwritten.
+        """
+        found = read_arrays(self.place(title))
+        if found is None:
+            return None
+        belongs = str(found.pop("graphs", "")), _code(str(found.pop("setting", "")))
+        if belongs == (self.graphs, _code(self.setting)):
+            return found
+        if refuse_others:
+            place = self.place(title)
+            raise ValueError(f"{place} belongs to other graphs of the same name; remove it, and it is made again")
+        return None
+
+    def write(self, title: str, /, **arrays: Any) -> None:
+        """Keep arrays under this title, whole or not at all."""
+        write_arrays(self.place(title), **arrays, graphs=self.graphs, setting=self.setting)
+
+    def remove(self, titles: str = ROWS) -> None:
+        """Remove the files whose titles match a pattern, and the folder if it is empty then."""
+        for place in self.folder.glob(f"{titles}.npz"):
+            place.unlink(missing_ok=True)
+        with suppress(OSError):
+            self.folder.rmdir()
+
+
+def kept_rows(folder: str | os.PathLike[str], graphs: GraphSet, parameters: Parameters) -> Kept:
+    """Rows of one matrix in a folder of their own."""
+    return Kept.at(folder, graphs, described(replace(parameters, debias=False)))
+
+
+def health_of(numbers: Any) -> GramHealth:
+    """The health that was kept as an array.
+
+    >>> health_of(np.array(GramHealth(3, 1, 2.5, 0.1))).n_pairs
+    3
+    """
+    n_pairs, n_not_converged, *rest = np.asarray(numbers).tolist()
+    return GramHealth(int(n_pairs), int(n_not_converged), *rest)
+
+
+def _digest_of_forms(forms: Mapping[str, GraphSet]) -> str:
+    return hashed({form: set_digest(graphs) for form, graphs in forms.items()})[:32]
+
+
+def _code(setting: str) -> str:
+    """The fingerprint of a setting: words change with the defaults, the fingerprint does not."""
+    return setting.rpartition("@")[2]
+
+
+def hashed(content: object) -> str:
+    """A hash of plain values, in hexadecimal digits."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
