@@ -1,15 +1,17 @@
 """Benchmark sets in TU form: find, download, verify, read, cache.
 
-load          `load_dataset`: finds a set by name or path, downloads it if needed; calls the four files below
-catalogue     the names of the known sets, and the checksums of their contents
-tu_files      where the files of a set are: a folder or a zip, opened safely, never extracted
-tu_reader     one vectorised reader for all sets
-parsed_cache  the parsed set on disk as npz, and the checksum of its content
+    load          `load_dataset`: finds a set by name or path, downloads it if needed; calls the four files below
+    catalogue     the names of the known sets, and the checksums of their contents
+    tu_files      where the files of a set are: a folder or a zip, opened safely, never extracted
+    tu_reader     one vectorised reader for all sets
+    parsed_cache  the parsed set on disk as npz, and the checksum of its content
 
-forms         `load_forms`: a set as the methods of an experiment see it; calls `load` and `distances`
-distances     sets whose edges have a length (COX2_MD, BZR_MD): their bonds alone, or all pairs weighted by distance
-summary       `dataset_statistics`: one row of statistics per set
-synthetic     `planted_motif`: random graphs with a known answer
+    forms         `load_forms`: a set as the methods of an experiment see it; calls `load` and `distances`
+    distances     sets whose edges have a length (COX2_MD, BZR_MD): their bonds alone, or all pairs weighted by distance
+    summary       `dataset_statistics`: one row of statistics per set
+    synthetic     `planted_motif`: random graphs with a known answer
+
+`convert.recognise` calls `load` for names and paths; experiments call `forms`.
 """
 
 from rwk.datasets.distances import bonds_only, distance_graph
