@@ -111,7 +111,7 @@ def _stacked(structure_mu: Any, factor_mu: Any, factor_nu: Any, weights: Any) ->
 
 @compiled_inside
 def _half_second_moment(structure: Any, weights: Any, out: Any) -> float:
-    """out = C^2 w / 2; returns <out, w>."""
+    """out = C^2 w / 2, the constant part of the Gromov-Wasserstein loss with its half (R10); returns <out, w>."""
     total = 0.0
     for i in range(len(out)):
         half = 0.0

@@ -129,7 +129,7 @@ def _four_products(flat: Any, first: int, v: Any) -> Any:
 
 @compiled_inside
 def _scale_logarithms(g: Any, mu: Any, nu: Any, lam: float, rounds: int, plan: Any) -> None:
-    """The same rounds on log u and log v, in float64."""
+    """The same rounds on log u and log v, in float64 (R14)."""
     n, m = g.shape
     log_u, log_v, logs = np.zeros(n), np.empty(m), np.empty((n, m))
     for i in range(n):
@@ -162,7 +162,7 @@ def _scale_logarithms(g: Any, mu: Any, nu: Any, lam: float, rounds: int, plan: A
 
 @compiled_inside
 def round_to_marginals(plan: Any, mu: Any, nu: Any) -> None:
-    """Shrink rows, then columns, that carry too much, and spread what is missing as a rank-one plan."""
+    """R13: shrink rows, then columns, that carry too much, and spread what is missing as a rank-one plan."""
     n, m = plan.shape
     missing_rows, missing_columns, columns = np.empty(n), np.zeros(m), np.zeros(m)
     flat = plan.reshape(n * m)

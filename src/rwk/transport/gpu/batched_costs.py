@@ -48,7 +48,7 @@ def log_degree_prior(source: Stack, target: Stack, a: Any, b: Any, valid: Any) -
     import torch
 
     d, e = source.degrees[a][:, :, None], target.degrees[b][:, None, :]
-    # 0/0 counts as alike: both differences are 0 then
+    # R8: 0/0 counts as equal degrees, both differences are 0 then
     least = torch.finfo(d.dtype).tiny
     likeness = (1.0 - (d - e).abs() / torch.maximum(d, e).clamp_min(least)).clamp_min(PRIOR_FLOOR)
     totals = (likeness * valid).sum(dim=(1, 2), keepdim=True)

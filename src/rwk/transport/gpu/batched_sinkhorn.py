@@ -78,7 +78,7 @@ def _scale_logarithms(rest: Any, start: Any, mu: Any, nu: Any, lam: float, round
 
 
 def _add_missing(plan: Any, missing_rows: Any, missing_columns: Any) -> Any:
-    """Spread missing mass as the rank-one plan e_r e_c^T / |e_r|."""
+    """Spread missing mass as the rank-one plan e_r e_c^T / |e_r| (R13)."""
     import torch
 
     missing_rows, missing_columns = missing_rows.clamp_min(0.0), missing_columns.clamp_min(0.0)
