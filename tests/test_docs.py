@@ -98,6 +98,21 @@ def test_every_file_that_the_map_and_the_walk_name_exists():
         assert (SOURCES / name).exists() or (ROOT / name).exists(), f"CONTRIBUTING.md names {name}"
 
 
+def test_the_walk_visits_each_module_once():
+    walk = CONTRIBUTING.split("## A new reader's walk")[1].split("\n## ")[0]
+    visited = re.findall(r"^\d+\. `([\w/]+\.py)`: ", walk, re.MULTILINE)
+    assert len(visited) == len(re.findall(r"^\d+\. ", walk, re.MULTILINE)) > 50
+    assert sorted(visited) == sorted(set(visited))
+    assert {"discrepancy.py", "transport/cpu/lanes/products.py", "cli/app.py", "experiment/records.py"} <= set(visited)
+
+
+def test_functions_that_the_walk_names_are_where_it_says():
+    for file, text in re.findall(r"^\d+\. `([\w/]+\.py)`: (.*)$", CONTRIBUTING, re.MULTILINE):
+        source = (SOURCES / file).read_text(encoding="utf-8")
+        for name in re.findall(r"`([A-Za-z]\w*)`", text):
+            assert re.search(rf"\b{name}\b", source), f"{file} does not have {name}"
+
+
 # ---------------------------------------------------------------- the reference
 
 REFERENCE = ROOT / "docs" / "reference"
