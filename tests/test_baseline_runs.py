@@ -1,4 +1,4 @@
-"""The baselines under RWK's protocol: their own grids, notes where there is no figure, budgets, and who is ahead."""
+"""Baselines with the protocol of RWK: their grids, notes for missing results, time limits, and which method is best."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_records_of_another_grid_are_refused(tmp_path: Path, monkeypatch: pytest
 
 
 def test_kernels_choose_between_the_forms_of_a_dataset(tmp_path: Path) -> None:
-    """The second form tells the classes apart, the first (no edges at all) can't."""
+    """The classes differ in the second form only; the first has no edges at all."""
     graphs = graphs_of()
     sizes = graphs.sizes
     bare = replace(as_graphs([np.zeros((n, n)) for n in np.full(len(sizes), 5)]), name="TOY", targets=graphs.targets)
@@ -93,7 +93,7 @@ def test_kernels_choose_between_the_forms_of_a_dataset(tmp_path: Path) -> None:
 
 
 class Stub:
-    """A network in two lines: it says what it chose, and guesses by the seed it was given."""
+    """A minimal network: it reports what it chose, and guesses by its seed."""
 
     kind, extra, accepts, grid = "classifier", "", ("structure",), {"hidden": (1, 2)}
 
@@ -340,7 +340,7 @@ def test_ranks_are_of_finished_runs_that_all_datasets_have() -> None:
 
 @pytest.mark.parametrize("method", ["WL", "WWL"])
 def test_recorded_folds_can_be_had_again(method: str) -> None:
-    """The first two folds of MUTAG, as the committed records have them: same choice, same score."""
+    """The first two folds of MUTAG have the choices and the scores of the committed records."""
     root = Path(__file__).parents[1]
     recorded = [score for score in read_records(root / "results" / f"MUTAG-{method}.jsonl") if score.key[2:] < (0, 2)]
     place = Path(os.environ.get("RWK_DATA") or root.parent / "shared" / "datasets")

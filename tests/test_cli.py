@@ -1,4 +1,4 @@
-"""The command line as a person meets it: real commands on small real files, and every mistake one sentence."""
+"""The command line as users see it: real commands on small files, and one sentence for every mistake."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_help_imports_nothing_heavy() -> None:
     [("rwk gr", ["gram"]), ("rwk gram COX", ["COX2", "COX2_MD"]), ("rwk gram MUTAG --beta-l", ["--beta-local"])],
 )
 def test_the_shell_completes(words: str, offered: list[str]) -> None:
-    """As bash asks, with the words of the line and the number of the one to complete."""
+    """Ask for completions as bash does, with the words of the line and the index of the word to complete."""
     asked = {"_RWK_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
     code = "import sys; sys.argv = ['rwk']; from rwk.cli import main; main()"
     done = subprocess.run(
@@ -128,7 +128,7 @@ def test_gram_equals_the_library(folder: Path, tmp_path: Path) -> None:
 
 
 def test_gram_as_a_plain_matrix(folder: Path, tmp_path: Path) -> None:
-    """.npy is the same matrix, whoever computes it: in memory at once, within a budget, or from a store."""
+    """The .npy file has the same matrix whether it is computed in memory, within a budget, or from a store."""
     quick = ("--max-iter", "2", "--sinkhorn-iter", "5")
     assert rwk("gram", folder, "-o", tmp_path / "K.npz", *quick).returncode == 0
     wanted = np.load(tmp_path / "K.npz", allow_pickle=False)["discrepancy"]

@@ -104,7 +104,7 @@ def test_an_edit_below_reaches_the_caller(tmp_path: Path, policy: str) -> None:
 
 
 def test_an_edit_below_reaches_the_caller_without_a_cache_folder(tmp_path: Path) -> None:
-    """Numba then keeps code beside the sources."""
+    """Numba then keeps compiled code next to the sources."""
     folder = write_package(tmp_path, "compiled_inside")
     assert call(folder, None) == (2, True, 0, 1)
     edit(folder / "chain/below/bottom.py", "x + y", "x - y")
@@ -149,7 +149,7 @@ def test_stamps_of_the_solver_cover_its_files_and_take_little_time(monkeypatch: 
 
 
 def test_sources_are_read_when_a_module_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Code that runs is stamped with the sources it came from, though they be edited meanwhile."""
+    """Running code has the stamp of the sources that it came from, even if they are edited meanwhile."""
     monkeypatch.syspath_prepend(write_package(tmp_path, "compiled_inside"))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     top, middle = (importlib.import_module(f"chain.{name}") for name in ("top", "middle"))

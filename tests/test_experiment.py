@@ -1,4 +1,4 @@
-"""The protocol: same folds, no leak, any number of jobs, and a killed run that goes on."""
+"""The protocol: same folds, no leak, any number of jobs, and a killed run that continues."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def problem(n=48, n_classes=2, seed=0, shift=2.0):
 
 
 def outcome(experiment):
-    """Everything of an experiment but the time it took."""
+    """Everything in the records of an experiment except times."""
     return [replace(score, seconds=0.0) for score in experiment.scores]
 
 

@@ -1,4 +1,4 @@
-"""What is kept on disk while a run goes on: rows, matrices, and what they belong to; a stopped run needs no more."""
+"""What a run keeps on disk to continue after a stop: rows, matrices, and the settings that they belong to."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ N_PAIRS = 30 * 31 // 2
 
 
 class Stopped(Exception):
-    """As Ctrl-C, at a pair that is known."""
+    """Interrupt like Ctrl-C, at a given pair."""
 
 
 @pytest.fixture(autouse=True)
 def _many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks of few rows, as if graphs were large."""
+    """Make blocks of few rows, as for large graphs."""
     monkeypatch.setitem(matrix.COST_PER_KEPT_BLOCK, "cpu", 4e5)
 
 
@@ -118,7 +118,7 @@ def test_a_stopped_matrix_goes_on_to_the_same_bits(tmp_path: Path, monkeypatch: 
 
 
 def test_debiasing_is_not_kept(tmp_path: Path) -> None:
-    """Rows are of the values as solved: the same ones serve both."""
+    """Rows contain the values as they were solved, so the same rows are used by both."""
     measures, _ = represent(GRAPHS, PARAMETERS)
     debiased = replace(PARAMETERS, debias=True)
     symmetric_discrepancy(measures, PARAMETERS, kept=kept_rows(tmp_path, GRAPHS, PARAMETERS))

@@ -1,4 +1,4 @@
-"""What a figure was made with."""
+"""The record of the versions, the commit and the processor that a result was made with."""
 
 from __future__ import annotations
 

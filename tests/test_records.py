@@ -1,4 +1,4 @@
-"""Files of records: nothing is lost in either format, and every line stands under its own header."""
+"""Files of records: nothing is lost in either format, and every line belongs to its own header."""
 
 from __future__ import annotations
 

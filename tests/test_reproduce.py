@@ -1,4 +1,4 @@
-"""The paper's tables again: published figures, the same folds for all, runs that go on, pages made of records alone."""
+"""Reproducing the paper's tables: published values, the same folds for all, runs that continue, pages from records."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def lengths(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """12 complete graphs whose edges have a length and a label, 1 where there is no bond: BZR_MD in small."""
+    """12 complete graphs whose edges have a length and a label (1: no bond), like a small BZR_MD."""
     names = ("A", "graph_indicator", "node_labels", "graph_labels", "edge_labels", "edge_attributes")
     parts: dict[str, list[object]] = {name: [] for name in names}
     first = 1
@@ -337,7 +337,7 @@ def test_the_page_names_sets_with_figures_of_another_grid(tmp_path: Path) -> Non
 
 
 def test_records_with_all_parameters_tell_their_grid_by_them(tmp_path: Path) -> None:
-    """Whatever the defaults were when the settings were described."""
+    """Whatever the defaults were when the settings were recorded."""
     full = {name: Parameters.of(values).asdict() for name, values in SETTINGS["discrete"].items()}
     words = dict.fromkeys(full, "hops=7 @0123456789")
     other = {**full, "weak": {**full["weak"], "entropy": 0.5}}
@@ -348,7 +348,7 @@ def test_records_with_all_parameters_tell_their_grid_by_them(tmp_path: Path) -> 
 
 
 def test_the_page_says_what_is_not_blind(tmp_path: Path) -> None:
-    """Beside the figures of RWK, and beside those of the baselines, in both tables."""
+    """Next to the results of RWK and next to those of the baselines, in both tables."""
     page = results_page(tmp_path)
     for sentence, heading in (
         ("chosen after trials of single settings on whole datasets", "### All methods"),

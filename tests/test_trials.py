@@ -1,4 +1,4 @@
-"""Trials of single changes: which are run, what they leave behind, what is said of them."""
+"""Trials of single changes: which are run, what they record, and how they are reported."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_trial_is_run_once(graphs: GraphSet, tmp_path: Path, monkeypatch: pyte
 
 
 def test_what_changes_nothing_is_left_out(graphs: GraphSet, tmp_path: Path) -> None:
-    """Attributes and edge labels are not there, and the base has three rounds of colours already."""
+    """The graphs have no attributes and no edge labels, and the base setting already has three rounds of colours."""
     assert grid_of(graphs) == "discrete"
     left_out = ("attribute_rounds=1", "label_weight=0.5", "wl_edge_labels", "wl_rounds=3", "feature_metric=both")
     assert [trial.change for trial in tried(graphs, tmp_path / TRIALS, *left_out)] == [BASE]
