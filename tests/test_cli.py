@@ -253,6 +253,32 @@ def test_a_zip_that_escapes_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path.parent / "EVIL_A.txt").exists()
 
 
+def test_the_library_prints_nothing_and_logs() -> None:
+    """Only the command line and what times things print; the library's log goes to `logging.getLogger("rwk")`."""
+    import ast
+
+    import rwk as library
+
+    root = Path(library.__file__).parent
+    for path in root.rglob("*.py"):
+        if path.relative_to(root).parts[0] in ("cli", "bench"):
+            continue
+        calls = [node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+        assert not [call for call in calls if isinstance(call, ast.Name) and call.id == "print"], path
+
+
+def test_n_jobs_and_backend_mean_the_same_in_every_command() -> None:
+    import typer
+
+    from rwk.cli.app import app
+
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    options = {(name, option.name): option.help for name, command in commands.items() for option in command.params}
+    assert {name for name, option in options if option == "n_jobs"} > {"gram", "query", "classify", "reproduce"}
+    assert len({text for (_, option), text in options.items() if option == "n_jobs"}) == 1
+    assert len({text for (name, option), text in options.items() if option == "backend" and name != "bench"}) == 1
+
+
 def test_the_progress_bar_needs_no_rich(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     from rwk.runtime import progress
 

@@ -1,7 +1,7 @@
 """The command line: parse, call, print.
 
-    app.py           the application; the commands info, classify and demo
-    *_command.py     one command each: align, baselines, bench, doctor, explain, explore, gram, query, report, reproduce
+    app.py           the application, made of the commands, and how errors are shown
+    *_command.py     one command each: `rwk gram` is in gram_command.py
     options.py       one command-line option for every field of `Parameters`
     screen.py        what commands share: consoles, tables, pictures, the loader of graphs, the estimate of cost
 

@@ -1,4 +1,4 @@
-"""The application: its commands, and what a mistake looks like."""
+"""The application: its commands, and how errors are shown."""
 
 from __future__ import annotations
 
@@ -18,18 +18,11 @@ from rwk.cli.doctor_command import doctor
 from rwk.cli.explain_command import explain
 from rwk.cli.explore_command import explore
 from rwk.cli.gram_command import gram
+from rwk.cli.info_command import info
 from rwk.cli.query_command import query
 from rwk.cli.report_command import report
 from rwk.cli.reproduce_command import reproduce
-from rwk.cli.screen import (
-    console,
-    errors,
-    figures_of,
-    load_graphs,
-    note,
-    say,
-    show_log,
-)
+from rwk.cli.screen import errors, note, say, show_log
 
 app = typer.Typer(
     help="Regularized Wasserstein graph kernels: how alike two graphs are, and which node goes to which.",
@@ -63,23 +56,6 @@ def about(
         raise typer.Exit
 
 
-@app.command()
-def info(
-    data: Annotated[
-        list[str] | None, typer.Argument(help="Names or paths; if none is given, all known names are printed.")
-    ] = None,
-) -> None:
-    """Print a dataset's statistics, or the names of the known datasets."""
-    from rwk.datasets import dataset_statistics, list_datasets
-
-    if not data:
-        say("\n".join(list_datasets()))
-        return
-    for name in data:
-        row = dataset_statistics(load_graphs(name)).row()
-        console.print(figures_of(row["name"], row))
-
-
-for command in (demo, classify, align, gram, query, explain, report, explore, reproduce, bench, doctor):
+for command in (demo, info, align, gram, query, classify, report, explain, explore, reproduce, bench, doctor):
     app.command()(command)
 app.add_typer(baselines, name="baselines")

@@ -29,12 +29,12 @@ Splits = Annotated[int, typer.Option(help="Outer folds.", min=2)]
 def classify(
     data: Data,
     parameters: Parameters,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the run.")] = Path("out/classify"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write the run to.")] = Path("out/classify"),
     method: Annotated[str, typer.Option(help="rwk, a variant (RWK-1, NoRegs ...), a baseline's name, or all.")] = "rwk",
     grid: GridName = "quick",
     repeats: Repeats = 3,
     splits: Splits = 10,
-    budget: Annotated[float | None, typer.Option(help="Seconds that each baseline is given.")] = None,
+    budget: Annotated[float | None, typer.Option(help="Seconds that each baseline may take.")] = None,
 ) -> None:
     """Accuracy by nested cross-validation: tuning never sees the test fold."""
     import numpy as np
@@ -58,7 +58,7 @@ def classify(
 
 
 def options_of(parameters: Parameters) -> RunOptions:
-    """Run where the parameters say, with a bar and an estimate of the cost."""
+    """Options of a run with the backend and threads of the parameters, a progress bar and an estimate of the cost."""
     from rwk.experiment.run import RunOptions
 
     def announce(graphs: GraphSet, setting: Parameters, measures: GraphMeasures, n_matrices: int) -> None:
@@ -68,7 +68,7 @@ def options_of(parameters: Parameters) -> RunOptions:
 
 
 def run_and_show(graphs: GraphSet, method: RwkMethod, output: Path, folds: Folds, options: RunOptions) -> Run:
-    """Run RWK, write the folder of the run and print what came out."""
+    """Run RWK, write the folder of the run and print the result."""
     from rwk.experiment.run_folder import RUN
     from rwk.experiment.run_folder import classify as run_classify
 

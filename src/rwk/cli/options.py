@@ -45,14 +45,14 @@ OPTIONS: Final[dict[str, tuple[str, str]]] = {
     "debias": ("Kernel", "Subtract half of each graph's discrepancy with itself."),
     "eta": ("Kernel", "Width of the kernel: K = exp(-eta RW)."),
     "backend": ("Running", "auto (the GPU if there is one), cpu or gpu."),
-    "n_jobs": ("Running", "Threads; all cores if not given, -1: all cores, -2: all but one."),
+    "n_jobs": ("Running", "Threads, or folds at a time; by default and with -1 all cores, with -2 all but one."),
     "random_state": ("Running", "Seed of everything drawn at random."),
     "variant": ("Model", "A variant of the paper: RWK, RWK-1, RWK-0, NoRegs, ..."),
 }
 
-# for commands that take these two without the other parameters
+# for `rwk reproduce`, which takes these two without the other parameters; --jobs is their old name
 Backend = Annotated[str, typer.Option("--backend", help=OPTIONS["backend"][1])]
-Jobs = Annotated[int | None, typer.Option("--n-jobs", help=OPTIONS["n_jobs"][1])]
+Jobs = Annotated[int | None, typer.Option("--n-jobs", "--jobs", help=OPTIONS["n_jobs"][1])]
 
 _TYPES: Final[dict[str, Any]] = {
     "int": int,

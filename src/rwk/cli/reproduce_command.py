@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from rwk.cli.options import Backend, Jobs
 from rwk.cli.screen import note, say
 from rwk.runtime.progress import progress_bar
 
@@ -15,30 +16,32 @@ from rwk.runtime.progress import progress_bar
 def reproduce(
     what: Annotated[str, typer.Argument(help="discrete, continuous, ablation, hops, trials, runtime or tables.")],
     datasets: Annotated[
-        str, typer.Option(help="Names or paths, with commas between; all of the table's if none.")
+        str, typer.Option(help="Names or paths, separated by commas; by default all datasets of the table.")
     ] = "",
     methods: Annotated[
-        str, typer.Option(help="Variants and baselines (of trials: changes), with commas between, or all.")
+        str, typer.Option(help="Variants and baselines (for trials: changes), separated by commas, or all.")
     ] = "",
-    repeats: Annotated[int | None, typer.Option(help="Repeats; 10, for ablation, trials and runtime 3.", min=1)] = None,
+    repeats: Annotated[
+        int | None, typer.Option(help="Repeats; by default 10, and 3 for ablation, trials and runtime.", min=1)
+    ] = None,
     first_seed: Annotated[int, typer.Option(help="Seed of the first repeat.", min=0)] = 0,
     splits: Annotated[int, typer.Option(help="Outer folds.", min=2)] = 10,
     folder: Annotated[Path, typer.Option(help="Folder of records and folds.")] = Path("results"),
-    page: Annotated[Path, typer.Option(help="What `tables` writes.")] = Path("docs/results.md"),
+    page: Annotated[Path, typer.Option(help="The page that `tables` writes.")] = Path("docs/results.md"),
     matrices: Annotated[Path | None, typer.Option(help="Folder to keep discrepancy matrices in.")] = None,
     data: Annotated[Path | None, typer.Option(help="Folder of datasets.")] = None,
-    grid: Annotated[str | None, typer.Option(help="Another grid of settings than the table's.")] = None,
-    backend: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
-    n_jobs: Annotated[
-        int | None, typer.Option("--n-jobs", "--jobs", help="Threads, and folds at a time; -1 or none: all cores.")
-    ] = None,
-    budget: Annotated[float | None, typer.Option(help="Seconds a baseline is given on a dataset.")] = None,
-    solve_only: Annotated[bool, typer.Option("--solve-only", help="Fill --matrices and stop there.")] = False,
+    grid: Annotated[str | None, typer.Option(help="A grid of settings in place of the table's own.")] = None,
+    backend: Backend = "auto",
+    n_jobs: Jobs = None,
+    budget: Annotated[float | None, typer.Option(help="Seconds that a baseline may take on a dataset.")] = None,
+    solve_only: Annotated[
+        bool, typer.Option("--solve-only", help="Compute the matrices for --matrices, and stop.")
+    ] = False,
 ) -> None:
-    """Run what is missing of a table of the paper, and print it with our figures and the paper's.
+    """Run what is missing of a table of the paper, and print our accuracies beside those of the paper.
 
-    Every fold is a line under results/; a stopped run goes on where it was. `tables` writes docs/results.md from
-    these lines alone.
+    Every fold is a line of a file under results/, and a stopped run goes on where it stopped. `tables` writes
+    docs/results.md from these files alone.
     """
     from rwk.experiment.reproduce import Options
     from rwk.experiment.reproduce import reproduce as run
@@ -66,7 +69,7 @@ def reproduce(
 
 
 def listed(names: str) -> list[str]:
-    """Names written with commas between.
+    """Names separated by commas.
 
     >>> listed("MUTAG, DD")
     ['MUTAG', 'DD']
@@ -75,7 +78,7 @@ def listed(names: str) -> list[str]:
 
 
 def draw(folder: Path, place: Path, say: Callable[[str], None]) -> None:
-    """The pictures that the page of results shows, beside it; a sentence where matplotlib is missing."""
+    """Draw the pictures of the results page beside it; without matplotlib, print why they are missing."""
     try:
         from rwk.report.result_pictures import draw_results
 

@@ -1,0 +1,25 @@
+"""`rwk info`: the statistics of a dataset, or the names of all known ones."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rwk.cli.screen import console, figures_of, load_graphs, say
+
+
+def info(
+    data: Annotated[
+        list[str] | None, typer.Argument(help="Names or paths; if none is given, all known names are printed.")
+    ] = None,
+) -> None:
+    """Print a dataset's statistics, or the names of the known datasets."""
+    from rwk.datasets import dataset_statistics, list_datasets
+
+    if not data:
+        say("\n".join(list_datasets()))
+        return
+    for name in data:
+        row = dataset_statistics(load_graphs(name)).row()
+        console.print(figures_of(row["name"], row))
