@@ -1,4 +1,4 @@
-"""Outer folds, run: each in a process of its own, or by the dozen on a GPU."""
+"""Running outer folds: each in a process of its own, or many at once on a GPU."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ FitPredict = Callable[[IntArray, IntArray, int], Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixRun:
-    """Folds of a method that yields matrices."""
+    """Runs a fold of a method that gives matrices: search inside the training fold, then fit and predict."""
 
     matrices: Matrices
 
     def __call__(self, task: Task) -> tuple[NDArray[np.bool_], dict[str, Any], float | None]:
-        # one thread of linear algebra per fold: same bits for any n_jobs
+        # one thread of linear algebra per fold: bit-identical whatever n_jobs is
         with threadpool_limits(limits=1):
             choice = search(self.matrices, task)
             right = fit_choice(self.matrices, task, choice) == task.codes[task.test]
@@ -36,7 +36,7 @@ class MatrixRun:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FunctionRun:
-    """Folds of a method that learns on graphs by itself."""
+    """Runs a fold of a method that learns on graphs by itself."""
 
     fit_predict: FitPredict
     targets: NDArray[Any]
@@ -54,7 +54,7 @@ Runner = MatrixRun | FunctionRun
 
 
 class Outcome(NamedTuple):
-    """One outer fold, done."""
+    """The outcome of one outer fold."""
 
     task: Task
     right: NDArray[np.bool_]
@@ -78,11 +78,11 @@ class Outcome(NamedTuple):
 
 
 def outcomes(runner: Runner, tasks: list[Task], n_jobs: int, backend: str) -> Iterator[Outcome]:
-    """Outer folds as they are done: in processes, or by the dozen on the device."""
+    """The outcomes of outer folds as they come, from processes or from the GPU."""
     if backend == "gpu" and isinstance(runner, MatrixRun):
         from rwk.runtime.device import open_kernel_device
 
-        open_kernel_device()  # or one sentence on what is missing, before it is imported
+        open_kernel_device()  # raises one sentence on what is missing before anything is imported
         from rwk.learn.search_gpu import DeviceRun
 
         on_device = DeviceRun(runner.matrices)
