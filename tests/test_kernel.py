@@ -34,6 +34,7 @@ from rwk import (
     nearest,
     pairwise_discrepancy,
 )
+from rwk.graphs.atom_names import element_of
 from rwk.parameters import VARIANTS
 
 GIVEN_SCALE = {"feature": 1.5, "neighbourhood": 0.5, "structure": 2.0, "hamming": 0.7, "attributes": 1.2}
@@ -359,9 +360,9 @@ def test_labels_of_new_graphs_are_matched_by_name() -> None:
     """A set numbers its elements 0, 1, 2, and SMILES use atomic numbers; the same molecule gets the same values."""
     pytest.importorskip("rdkit", reason="SMILES are in the extra 'molecules'")
     molecules = as_graphs(["c1ccccc1N(=O)=O", "c1ccccc1O", "CCCCCC", "c1ccccc1Br"])
-    numbers = {6: 0, 7: 1, 8: 2, 35: 3}
-    labels = np.array([numbers[label] for label in molecules.node_labels.tolist()])
     names = {0: "C", 1: "N", 2: "O", 3: "Br"}
+    numbers = {name: number for number, name in names.items()}
+    labels = np.array([numbers[element_of(molecules.label_names[c])] for c in molecules.node_labels.tolist()])
     counted = replace(molecules, node_labels=labels, label_names=names)
     kernel = RWKernel().fit(counted)
     np.testing.assert_array_equal(kernel.transform(molecules), kernel.transform(counted))

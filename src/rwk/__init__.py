@@ -32,6 +32,7 @@ _PUBLIC = {
     "IndefiniteSVC": "learn.svc",
     "as_graphs": "convert",
     "load_dataset": "datasets",
+    "molecules": "convert.molecules",
     "make_folds": "experiment",
     "nested_cv": "experiment",
 }

@@ -5,7 +5,8 @@
     adjacency         adjacency matrices, alone or with labels and attributes
     pyg               PyTorch Geometric's `Data`, batches and datasets
     grakel            GraKeL's tuples
-    molecules         RDKit molecules and SMILES
+    molecules         RDKit molecules and SMILES: `rwk.molecules`
+    atoms             what is read from the atoms and bonds of a molecule; called by `molecules`
     graph_files       GraphML, GML and GEXF files; reads them with networkx and calls `networkx_igraph`
     build             what the converters share: names of attributes, warnings, the last step to a `Graph`
     label_coding      gives new graphs the label codes of fitted graphs; called by the kernel and `explore`

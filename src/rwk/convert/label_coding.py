@@ -11,13 +11,15 @@ from dataclasses import replace
 import numpy as np
 
 from rwk.graphs import GraphSet
+from rwk.graphs.atom_names import ATOMIC_NUMBERS, element_of
 from rwk.graphs.canonical import label_codes
 
 
 def in_codes_of(graphs: GraphSet, names: Mapping[int, str] | None) -> GraphSet:
     """The graphs with node labels coded as in `names`, a mapping of codes to names taken from other graphs.
 
-    Names that are not in `names` get codes of their own. Labels without a name keep their codes.
+    Names that are not in `names` get codes of their own. Labels without a name keep their codes. If `names` are of
+    plain elements, as in most benchmark sets, a charged or aromatic atom is coded as its element.
 
     >>> from rwk.convert import as_graphs
     >>> ring = as_graphs([(np.ones((2, 2)) - np.eye(2), ["C", "O"])])
@@ -28,14 +30,28 @@ def in_codes_of(graphs: GraphSet, names: Mapping[int, str] | None) -> GraphSet:
     if graphs.node_labels is None or not own or not names or own == names:
         return graphs
     codes = {name: code for code, name in names.items()}
+    elements_only = _knows_elements_only(names)
     used, places = np.unique(graphs.node_labels, return_inverse=True)
     renamed: dict[int, str] = {}
     wanted = []
     for label in used.tolist():
         name = own.get(label)
+        if elements_only and name not in codes:
+            name = element_of(name or "") or name
         code = label if name is None else codes.get(name, int(label_codes([name])[0][0]))
         wanted.append(code)
         if name is not None:
             renamed[code] = name
     labels = np.array(wanted, np.int64)[places.reshape(-1)]
-    return replace(graphs, node_labels=labels, label_names={**names, **renamed})
+    of_edges = () if graphs.edge_labels is None else np.unique(graphs.edge_labels).tolist()
+    kept = {code: own[code] for code in of_edges if code in own}
+    return replace(graphs, node_labels=labels, label_names={**kept, **names, **renamed})
+
+
+def _knows_elements_only(names: Mapping[int, str]) -> bool:
+    """Whether the labels of a set are elements that do not tell a charged or aromatic atom from a plain one.
+
+    Molecules read by `rwk.molecules` tell them apart; there the code of a plain atom is its atomic number.
+    """
+    elements = {code: name for code, name in names.items() if name in ATOMIC_NUMBERS}
+    return bool(elements) and not any(ATOMIC_NUMBERS[name] == code for code, name in elements.items())

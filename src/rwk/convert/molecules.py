@@ -1,49 +1,162 @@
-"""Converts RDKit molecules and SMILES: atoms are labelled by atomic number, bonds by type."""
+"""Converts RDKit molecules and SMILES; `atoms` decides what is read from them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Literal
 
 import numpy as np
 
-from rwk.convert.build import Names, Notes, build_graph
-from rwk.graphs import Graph, GraphError
+from rwk.convert.atoms import Custom, Featurizer, Hydrogens, has_stereo
+from rwk.convert.build import Names, Notes
+from rwk.graphs import Graph, GraphError, GraphSet
+from rwk.graphs.checks import check_graphs
+
+STEREO = "have stereochemistry that is not used; rwk.molecules(..., stereo=True) tells stereoisomers apart"
+NEEDS_RDKIT: Final = "needs RDKit: pip install 'rwk[molecules]'"
+
+
+def molecules(
+    smiles: Any,
+    *,
+    featurizer: str | Custom = "default",
+    hydrogens: Hydrogens = "implicit",
+    stereo: bool = False,
+    targets: Any = None,
+    on_error: Literal["raise", "skip"] = "raise",
+) -> GraphSet:
+    """Read molecules as graphs: atoms are nodes, bonds are edges.
+
+    The label of an atom is its element, formal charge and aromaticity, written as in SMILES: `C`, `c`, `N+`, `O-`. The
+    label of a bond is `single`, `double`, `triple` or `aromatic`. Isotopes and radicals are part of the label if the
+    SMILES says so: `13C`, `C•`. The fragments of a salt stay one graph that is not connected; to keep the largest
+    fragment only, use RDKit's `rdMolStandardize.LargestFragmentChooser` first. `as_graphs` reads SMILES and RDKit
+    molecules with the defaults of this function. Needs RDKit: `pip install 'rwk[molecules]'`.
+
+    Parameters
+    ----------
+    smiles : str, RDKit molecule, or a list, dict, array or column of them
+        The molecules.
+    featurizer : {"default", "element", "full"} or callable, default "default"
+        "element" labels atoms by their element alone, as most benchmark sets do. "full" has the labels of "default",
+        marks conjugated bonds, and gives each atom six attributes: number of hydrogens, number of neighbours, formal
+        charge, whether it is in a ring, whether it is aromatic, and its pi orbitals (sp2 1, sp 2). A function gets an
+        RDKit molecule and returns a dict with any of `node_labels`, `node_attributes`, `edge_labels` and
+        `edge_attributes`, with one entry per atom or bond.
+    hydrogens : {"implicit", "explicit", "count"}, default "implicit"
+        "implicit" leaves hydrogens out, except those that RDKit keeps as atoms, such as deuterium; "explicit" makes all
+        of them nodes; "count" adds their number to the label: `CH3`.
+    stereo : bool, default False
+        Whether R and S become part of the labels of atoms, and E and Z part of the labels of double bonds. If False, a
+        warning says that stereochemistry was found and not used.
+    targets : array-like with one entry per molecule, optional
+        Class or value of each molecule.
+    on_error : {"raise", "skip"}, default "raise"
+        What to do with a SMILES that does not parse: raise an error that names it, or leave the molecule and its target
+        out with a warning.
+
+    Returns
+    -------
+    GraphSet
+        The molecules that could be read, in the given order.
+
+    Raises
+    ------
+    GraphError
+        If a SMILES does not parse; the message says which.
+
+    Examples
+    --------
+    >>> import rwk
+    >>> acetate = rwk.molecules("CC(=O)[O-]")
+    >>> [acetate.label_names[code] for code in acetate.node_labels.tolist()]
+    ['C', 'C', 'O', 'O-']
+    >>> [acetate.label_names[code] for code in acetate.edge_labels.tolist()]
+    ['single', 'double', 'single']
+    """
+    if on_error not in ("raise", "skip"):
+        raise GraphError(f"on_error={on_error!r} is unknown; give 'raise' or 'skip'")
+    chosen, notes = Featurizer(featurizer, hydrogens, stereo), Notes()
+    given = dict(enumerate(_listed(smiles)))
+    values = _checked_targets(targets, len(given))
+    parsed, problems = _parsed(given)
+    if problems and on_error == "raise":
+        raise GraphError(_sentence(problems, len(given)) + "; correct or remove them, or pass on_error='skip'")
+    if problems:
+        warnings.warn(_sentence(problems, len(given)) + "; they are left out", stacklevel=2)
+    graphs = _converted(parsed, chosen, notes)
+    kept = None if values is None else values[list(graphs)]
+    found = check_graphs(GraphSet.from_graphs(graphs.values(), targets=kept, name="molecules"))
+    notes.warn(len(found), stacklevel=2)
+    return found
 
 
 def from_molecules(items: Mapping[int, Any], names: Names, notes: Notes) -> dict[int, Graph]:
     """Convert RDKit molecules; hydrogens become nodes only if the molecule has them as explicit atoms."""
-    return {i: _convert(molecule) for i, molecule in items.items()}
+    return _converted(items, Featurizer(), notes)
 
 
 def from_smiles(items: Mapping[int, str], names: Names, notes: Notes) -> dict[int, Graph]:
     """Parse SMILES; raises a `GraphError` that lists those that do not parse."""
+    parsed, problems = _parsed(items)
+    if problems and len(items) == 1:
+        raise GraphError(f"{next(iter(items.values()))!r} is neither a file that exists nor a SMILES that parses")
+    if problems:
+        raise GraphError(
+            _sentence(problems, len(items)) + "; correct or remove them, or use rwk.molecules(..., on_error='skip')"
+        )
+    return _converted(parsed, Featurizer(), notes)
+
+
+def _converted(items: Mapping[int, Any], featurizer: Featurizer, notes: Notes) -> dict[int, Graph]:
+    graphs = {}
+    for i, molecule in items.items():
+        if not featurizer.stereo and not callable(featurizer.kind) and has_stereo(molecule):
+            notes.add(STEREO)
+        graphs[i] = featurizer.graph(molecule, f"molecule {i}")
+    return graphs
+
+
+def _listed(smiles: Any) -> Sequence[Any]:
+    """One molecule, or an iterable of molecules, as a list."""
+    if isinstance(smiles, Mapping):
+        return list(smiles.values())
+    single = isinstance(smiles, str) or hasattr(smiles, "GetAtoms")
+    if single or not isinstance(smiles, Iterable):
+        return [smiles]
+    return list(smiles)
+
+
+def _parsed(items: Mapping[int, Any]) -> tuple[dict[int, Any], dict[int, Any]]:
+    """RDKit molecules by number, and the entries that are none."""
     try:
         from rdkit import Chem, rdBase
     except ImportError as error:
-        one = next(iter(items.values()))
-        raise GraphError(
-            f"{one!r} is not a file, and reading it as SMILES needs RDKit: pip install 'rwk[molecules]'"
-        ) from error
+        one = next(iter(items.values()), "")
+        raise GraphError(f"{one!r} is not a file, and reading it as SMILES {NEEDS_RDKIT}") from error
+    found, problems = {}, {}
     with rdBase.BlockLogs():
-        molecules = {i: Chem.MolFromSmiles(text) for i, text in items.items()}
-    bad = [f"number {i} ({items[i]!r})" for i, molecule in molecules.items() if molecule is None]
-    if bad and len(items) == 1:
-        raise GraphError(f"{next(iter(items.values()))!r} is neither a file that exists nor a SMILES that parses")
-    if bad:
-        shown = ", ".join(bad[:5]) + (" and others" if len(bad) > 5 else "")
-        raise GraphError(f"{len(bad)} of {len(items)} SMILES do not parse: {shown}; correct or remove them")
-    return from_molecules(molecules, names, notes)
+        for i, item in items.items():
+            molecule = Chem.MolFromSmiles(item.strip()) if isinstance(item, str) else item
+            if hasattr(molecule, "GetAtoms") and molecule.GetNumAtoms():
+                found[i] = molecule
+            else:
+                problems[i] = item
+    return found, problems
 
 
-def _convert(molecule: Any) -> Graph:
-    atoms, bonds = list(molecule.GetAtoms()), list(molecule.GetBonds())
-    ends = np.array([(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in bonds], dtype=np.int64)
-    graph, _ = build_graph(
-        len(atoms),
-        ends,
-        nodes={"node_labels": np.array([atom.GetAtomicNum() for atom in atoms], dtype=np.int64)},
-        edges={"edge_labels": np.array([int(bond.GetBondType()) for bond in bonds], dtype=np.int64)},
-        label_names={atom.GetAtomicNum(): atom.GetSymbol() for atom in atoms},
-    )
-    return graph
+def _sentence(problems: Mapping[int, Any], n_items: int) -> str:
+    named = [f"number {i} ({item!r})" for i, item in problems.items()]
+    shown = ", ".join(named[:5]) + (" and others" if len(named) > 5 else "")
+    return f"{len(named)} of {n_items} SMILES do not parse: {shown}"
+
+
+def _checked_targets(targets: Any, n_molecules: int) -> Any:
+    if targets is None:
+        return None
+    values = np.asarray(targets)
+    if values.ndim == 0 or len(values) != n_molecules:
+        n_targets = 1 if values.ndim == 0 else len(values)
+        raise GraphError(f"{n_targets} targets were given for {n_molecules} molecules; give one per molecule")
+    return values

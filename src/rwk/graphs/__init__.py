@@ -3,6 +3,7 @@
     graph       `Graph`, one graph, and `GraphError`
     graph_set   `GraphSet`, many graphs in packed arrays with offsets
     canonical   one form for edges (undirected, sorted, no loops, no duplicates) and for labels (integers)
+    atom_names  labels of atoms (`C`, `c`, `N+`), and the element that such a label names
     checks      `check_graphs` raises a `GraphError` for graphs that no solver can use
 
 `graph_set` uses `graph`; `canonical` and `checks` are called by the two packages that make graphs, `convert` and

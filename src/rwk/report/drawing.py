@@ -136,7 +136,7 @@ def node_texts(graph: Graph) -> list[str]:
     if graph.node_labels is None:
         return [str(i) for i in range(graph.n_nodes)]
     names = [str((graph.label_names or {}).get(int(label), int(label))) for label in graph.node_labels]
-    silent = {"C"} if is_molecule(graph) else {name for name in names if len(name) > 3}
+    silent = {"C", "c"} if is_molecule(graph) else {name for name in names if len(name) > 3}
     return ["" if name in silent else name for name in names]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from rwk.graphs import Graph
+from rwk.graphs.atom_names import elements_in
 from rwk.report.palette import ELEMENTS
 from rwk.report.stress import classical_start, path_distances, stress_layout
 from rwk.runtime.arrays import FloatArray, IntArray
@@ -79,7 +80,8 @@ def is_molecule(graph: Graph) -> bool:
     """Whether all node labels are chemical elements, and no node has more than six neighbours."""
     if graph.node_labels is None or not graph.label_names or not graph.n_edges:
         return False
-    names = {str(graph.label_names.get(int(label))) for label in np.unique(graph.node_labels)}
+    elements = elements_in(graph.label_names)
+    names = {str(elements.get(int(label))) for label in np.unique(graph.node_labels)}
     degrees = np.bincount(graph.edges.ravel(), minlength=graph.n_nodes)
     return names <= set(ELEMENTS) | _METALS and "C" in names and int(degrees.max()) <= 6
 

@@ -11,6 +11,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rwk.graphs.atom_names import elements_in
+
 INK: Final = "#1f2933"
 MUTED: Final = "#7b8794"
 FAINT: Final = "#e4e7eb"
@@ -103,9 +105,9 @@ def node_colours(labels: Sequence[Any], names: Mapping[int, str] | None) -> dict
     {0: '#d5dae1', 1: '#f3cda1'}
     """
     found: dict[Any, str] = {}
+    elements = elements_in(names)
     for i, label in enumerate(sorted(set(labels))):
-        name = (names or {}).get(label)
-        found[label] = ELEMENTS.get(str(name)) or softened(CLASSES[i % len(CLASSES)])
+        found[label] = ELEMENTS.get(elements.get(label, "")) or softened(CLASSES[i % len(CLASSES)])
     return found
 
 
