@@ -1,6 +1,7 @@
 """Solving pairs of graphs: from what is known of each graph to a coupling and its value.
 
     problem.py    the records that travel, and the notation table
+    interchangeable.py  which nodes a coupling can't tell apart
     starts.py     the best of several starts
     pairs.py      solve_pairs(): which orientation, which backend
     threads.py    the CPU backend: chunks of pairs (chunks.py) over threads

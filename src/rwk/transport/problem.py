@@ -18,6 +18,7 @@ Notation, here and in the solver bodies (source graph G with n nodes, target gra
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -25,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.runtime.display import card_of
+from rwk.transport.interchangeable import TOLERANCE, alike_rows, listed_groups
 
 # A change of any rule that changes values raises this number.
 SOLVER_VERSION: Final = 1
@@ -127,8 +129,11 @@ class PairSolution:
     >>> solution = align(nx.path_graph(3), nx.path_graph(3), entropy=0.02)
     >>> abs(sum(solution.terms.values()) - solution.value) < 1e-9
     True
-    >>> solution.matching().shape
-    (3, 2)
+
+    The two ends of a path look alike, so the coupling can't say which end goes to which:
+
+    >>> solution.interchangeable()
+    ([[0, 2]], [[0, 2]])
     """
 
     value: float
@@ -144,14 +149,62 @@ class PairSolution:
     def matching(self) -> NDArray[np.int64]:
         """The one-to-one matching of nodes that carries the most mass.
 
+        Warns if pairs are arbitrary because the coupling can't tell nodes apart; see `interchangeable`.
+
         Returns
         -------
         ndarray of shape (min(n, m), 2)
             Rows (source node, target node), one per node of the smaller graph.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> from rwk import align
+        >>> kite = nx.Graph([(0, 1), (1, 2), (2, 3), (3, 4), (2, 4), (4, 5)])
+        >>> align(kite, nx.relabel_nodes(kite, {0: 9}), entropy=0.02).matching().tolist()
+        [[0, 0], [1, 1], [2, 2], [3, 3], [4, 4], [5, 5]]
         """
         from scipy.optimize import linear_sum_assignment
 
-        return np.stack(linear_sum_assignment(-self.coupling), axis=1)
+        pairs = np.stack(linear_sum_assignment(-self.coupling), axis=1)
+        source, target = self.interchangeable()
+        tied = [[node for group in groups for node in group] for groups in (source, target)]
+        either = np.isin(pairs[:, 0], tied[0]) | np.isin(pairs[:, 1], tied[1])
+        if either.any():
+            groups = [("first", source), ("second", target)]
+            which = " and ".join(f"{listed_groups(found)} of the {graph} graph" for graph, found in groups if found)
+            warnings.warn(
+                f"{either.sum()} of {len(pairs)} pairs of this matching are arbitrary: the coupling can't tell apart "
+                f"nodes {which}; interchangeable() lists them all, and align(..., n_starts=10) may choose between them",
+                stacklevel=2,
+            )
+        return pairs
+
+    def interchangeable(self, tolerance: float = TOLERANCE) -> tuple[list[list[int]], list[list[int]]]:
+        """Groups of nodes that the coupling can't tell apart.
+
+        Nodes of the first graph are alike if their mass goes to the same nodes in the same shares, nodes of the
+        second if theirs comes from the same nodes. A permutation inside a group changes a matching but not the mass
+        that it carries.
+
+        Parameters
+        ----------
+        tolerance : float, default 1e-3
+            How much two rows (or columns) may differ, relative to their largest entry.
+
+        Returns
+        -------
+        tuple of two lists of groups
+            Groups of nodes of the first graph and of the second; nodes that are like no other are left out.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> from rwk import align
+        >>> align(nx.star_graph(3), nx.path_graph(3)).interchangeable()
+        ([[1, 2, 3]], [[0, 2]])
+        """
+        return alike_rows(self.coupling, tolerance), alike_rows(self.coupling.T, tolerance)
 
     def __repr__(self) -> str:
         state = "converged" if self.converged else "not converged"
