@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rwk.cli.options import with_parameters
+from rwk.cli.options import with_columns, with_parameters
 from rwk.cli.screen import Data, console, figures_of, load_graphs, say, say_cost
 from rwk.parameters import Parameters
 from rwk.runtime.progress import progress_bar
@@ -26,6 +26,7 @@ Splits = Annotated[int, typer.Option(help="Outer folds.", min=2)]
 
 
 @with_parameters
+@with_columns
 def classify(
     data: Data,
     parameters: Parameters,

@@ -25,6 +25,7 @@ class Finding(NamedTuple):
 EXTRAS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "plot": (("matplotlib",), "pictures and reports"),
     "molecules": (("rdkit",), "SMILES and molecule layouts"),
+    "parquet": (("pyarrow",), "parquet tables"),
     "gpu": (("torch",), "the GPU backend"),
     "distributed": (("zarr", "fsspec", "joblib", "dask", "distributed"), "stores on disk, processes and clusters"),
     "baselines": (("POT", "grakel", "torch", "torch_geometric"), "the exact direction, and methods to compare with"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rwk.cli.options import with_parameters
+from rwk.cli.options import with_columns, with_parameters
 from rwk.cli.screen import Data, console, figures_of, load_graphs, save_picture
 from rwk.parameters import Parameters
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 @with_parameters
+@with_columns
 def explain(
     data: Data,
     i: Annotated[int, typer.Argument(help="Number of the graph, from 0.")],

@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from rwk.cli.options import with_parameters
+from rwk.cli.options import with_columns, with_parameters
 from rwk.cli.screen import Data, load_graphs, note, say
 from rwk.parameters import Parameters
 
 
 @with_parameters
+@with_columns
 def explore(
     data: Data,
     parameters: Parameters,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
-from rwk.cli.options import with_parameters
-from rwk.cli.screen import Data, console, figures_of, load_graphs, note, say, say_cost
+from rwk.cli.options import with_columns, with_parameters
+from rwk.cli.screen import Data, DataSource, console, figures_of, load_graphs, note, say, say_cost
 from rwk.parameters import Parameters
 from rwk.runtime.progress import ProgressBar, progress_bar
 from rwk.runtime.words import counted, duration, size
@@ -77,6 +77,7 @@ class GramOptions:
 
 
 @with_parameters
+@with_columns
 def gram(
     data: Data,
     parameters: Parameters,
@@ -100,7 +101,7 @@ def gram(
         _in_memory(data, parameters, output or Path("gram.npz"))
 
 
-def _in_memory(data: str, parameters: Parameters, output: Path) -> None:
+def _in_memory(data: str | DataSource, parameters: Parameters, output: Path) -> None:
     from rwk.gram import symmetric_discrepancy
     from rwk.gram.kept import kept_rows
     from rwk.gram.matrix_file import check_matrix_file, save_gram
@@ -127,7 +128,7 @@ def _in_memory(data: str, parameters: Parameters, output: Path) -> None:
     _say_health(f"{output}: {len(graphs):,} graphs", health, time)
 
 
-def _tiled(data: str, parameters: Parameters, options: GramOptions, output: Path | None) -> None:
+def _tiled(data: str | DataSource, parameters: Parameters, options: GramOptions, output: Path | None) -> None:
     """Compute the tiles that are missing."""
     from rwk.gram.compute import compute_gram
     from rwk.gram.matrix_file import check_matrix_file, save_gram
@@ -170,7 +171,7 @@ def _check(options: GramOptions, output: Path | None) -> None:
             raise GramError(f"--{name} needs --store: that is where finished tiles are kept")
 
 
-def _dry_run(data: str, parameters: Parameters, options: GramOptions) -> None:
+def _dry_run(data: str | DataSource, parameters: Parameters, options: GramOptions) -> None:
     """Print pairs, tiles, time and memory, from a measured sample."""
     from rwk.gram.estimate import estimate_gram
 

@@ -6,13 +6,16 @@ from typing import Annotated
 
 import typer
 
-from rwk.cli.screen import console, figures_of, load_graphs, say
+from rwk.cli.options import SmilesColumn, Target
+from rwk.cli.screen import DataSource, console, figures_of, load_graphs, say
 
 
 def info(
     data: Annotated[
         list[str] | None, typer.Argument(help="Names or paths; if none is given, all known names are printed.")
     ] = None,
+    smiles_column: SmilesColumn = None,
+    target: Target = None,
 ) -> None:
     """Print a dataset's statistics, or the names of the known datasets."""
     from rwk.datasets import dataset_statistics, list_datasets
@@ -21,5 +24,5 @@ def info(
         say("\n".join(list_datasets()))
         return
     for name in data:
-        row = dataset_statistics(load_graphs(name)).row()
+        row = dataset_statistics(load_graphs(DataSource(name, smiles_column, target))).row()
         console.print(figures_of(row["name"], row))

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from rwk.cli.screen import DataSource
 from rwk.parameters import Parameters
 
 # field -> panel and help; types and defaults come from Parameters
@@ -63,6 +64,36 @@ _TYPES: Final[dict[str, Any]] = {
     "str | None": str | None,
     "str | Scale": str,
 }
+
+
+_TABLES: Final = "Reading tables"
+SmilesColumn = Annotated[
+    str | None,
+    typer.Option(help="Column of SMILES in a table; by default the one called smiles.", rich_help_panel=_TABLES),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(help="Column of targets in a table or targets.csv, or a property in an SDF.", rich_help_panel=_TABLES),
+]
+_COLUMNS: Final = {"smiles_column": SmilesColumn, "target": Target}
+
+
+def with_columns(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options --smiles-column and --target; its `data` becomes a `DataSource` that has them."""
+    own = list(inspect.signature(command, eval_str=True).parameters.values())
+    options = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+        for name, annotation in _COLUMNS.items()
+    ]
+
+    @functools.wraps(command)
+    def wrapper(**arguments: Any) -> None:
+        columns = {name: arguments.pop(name) for name in _COLUMNS}
+        command(**{**arguments, "data": DataSource(arguments["data"], **columns)})
+
+    wrapper.__signature__ = inspect.Signature([*own, *options])  # type: ignore[attr-defined]
+    wrapper.__annotations__ = {p.name: p.annotation for p in [*own, *options]}
+    return wrapper
 
 
 def with_parameters(command: Callable[..., None]) -> Callable[..., None]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from rwk.cli.options import with_parameters
+from rwk.cli.options import with_columns, with_parameters
 from rwk.cli.screen import Data, console, load_graphs, say
 from rwk.parameters import Parameters
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 @with_parameters
+@with_columns
 def query(
     data: Data,
     graph: Annotated[str, typer.Argument(help="Number of a graph of the set (from 0), a file, or a SMILES string.")],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -34,9 +34,19 @@ def known_names(incomplete: str) -> list[str]:
 Data = Annotated[
     str,
     typer.Argument(
-        help="A dataset's name, or a path: TU folder or zip, GraphML, GML, GEXF.", autocompletion=known_names
+        help="A dataset's name, or a path: TU folder or zip, .smi, .sdf, .csv, a folder of GraphML, ...",
+        autocompletion=known_names,
     ),
 ]
+
+
+class DataSource(NamedTuple):
+    """What a user typed for DATA, and the columns to read if it is a table."""
+
+    data: str
+    smiles_column: str | None = None
+    target: str | None = None
+
 
 console = Console()
 errors = Console(stderr=True, highlight=False)
@@ -93,12 +103,17 @@ def save_picture(figure: Any, path: Path) -> None:
     say(f"picture: {path}")
 
 
-def load_graphs(data: str) -> GraphSet:
+def load_graphs(source: str | DataSource) -> GraphSet:
     """The graphs of a dataset by its name, or of any path that `as_graphs` reads."""
     from rwk.convert import as_graphs
+    from rwk.convert.graph_paths import is_wildcard
     from rwk.datasets import load_dataset
+    from rwk.graphs import GraphError
 
-    path = Path(data)
-    if path.is_file() and path.suffix.lower() != ".zip":
-        return as_graphs(path)
+    data, smiles_column, target = DataSource(source) if isinstance(source, str) else source
+    path = Path(data).expanduser()
+    if is_wildcard(data) or (path.exists() and path.suffix.lower() != ".zip"):
+        return as_graphs(data if is_wildcard(data) else path, smiles_column=smiles_column, target=target)
+    if smiles_column or target:
+        raise GraphError(f"--smiles-column and --target name columns of a table, but {data} is not one")
     return load_dataset(data)

@@ -7,7 +7,13 @@
     grakel            GraKeL's tuples
     molecules         RDKit molecules and SMILES: `rwk.molecules`
     atoms             what is read from the atoms and bonds of a molecule; called by `molecules`
-    graph_files       GraphML, GML and GEXF files; reads them with networkx and calls `networkx_igraph`
+    graph_paths       what a file, a folder or a path with wildcards contains; calls the readers below
+    graph_files       GraphML, GML, GEXF and edge lists; reads them with networkx and calls `networkx_igraph`
+    edge_lists        text with one edge per line
+    node_link         node-link JSON
+    molecule_files    .smi, .sdf and .mol
+    table_files       .csv, .tsv and .parquet with a column of SMILES
+    file_contents     `Contents`, what the readers return: graphs, targets, names
     build             what the converters share: names of attributes, warnings, the last step to a `Graph`
     label_coding      gives new graphs the label codes of fitted graphs; called by the kernel and `explore`
 

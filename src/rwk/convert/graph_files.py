@@ -1,4 +1,4 @@
-"""Converts files with one graph each: GraphML, GML, GEXF."""
+"""Converts files with one graph each: GraphML, GML, GEXF, edge lists."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ from pathlib import Path
 from typing import Any
 
 from rwk.convert.build import Names, Notes
+from rwk.convert.edge_lists import parse_edge_list
+from rwk.convert.file_contents import read_text
 from rwk.convert.networkx_igraph import from_networks
 from rwk.graphs import Graph, GraphError
 
-GRAPH_FILES = (".graphml", ".gml", ".gexf")
+EDGE_LISTS = (".edgelist", ".edges", ".txt")
+GRAPH_FILES = (".graphml", ".gml", ".gexf", *EDGE_LISTS)
+PICKLES = (".pkl", ".pickle", ".gpickle")
 
 
 def from_files(items: Mapping[int, Path], names: Names, notes: Notes) -> dict[int, Graph]:
     """Read the files with networkx and convert what it returns."""
     networks = {i: _read(path) for i, path in items.items()}
     if names.node_label is None:
-        _forget_names(networks)
+        for kind in (".graphml", ".gml", ".gexf"):
+            _forget_names([network for i, network in networks.items() if items[i].suffix.lower() == kind])
     return from_networks(networks, names, notes)
 
 
@@ -29,21 +34,38 @@ def _read(path: Path) -> Any:
         ".gml": lambda file: nx.read_gml(file, label="id"),  # a GML label need not be unique
         ".gexf": nx.read_gexf,
     }
-    if path.suffix.lower() not in readers:
-        known = ", ".join(GRAPH_FILES)
-        raise GraphError(f"{path}: files of this type cannot be read; give one of {known}, or a TU folder or zip")
+    ending = path.suffix.lower()
+    if ending in EDGE_LISTS:
+        return parse_edge_list(read_text(path), str(path))
+    check_kind(path, (*readers,))
     try:
-        return readers[path.suffix.lower()](path)
+        return readers[ending](path)
     except OSError as error:
         raise GraphError(f"{path} cannot be opened ({error.strerror or error}); check the path") from error
     except Exception as error:  # each reader raises its own kinds of errors for invalid files
         raise GraphError(f"{path}: not a valid {path.suffix[1:].lower()} file ({error}); correct it") from error
 
 
-def _forget_names(networks: Mapping[int, Any]) -> None:
+def check_kind(path: Path, kinds: tuple[str, ...]) -> None:
+    """Raise a `GraphError` for a pickle, which could run any code, and for files of other types."""
+    if path.suffix.lower() in PICKLES:
+        raise GraphError(
+            f"{path} is a pickle, and reading one can run any code in it; if you trust it, load it in Python with "
+            f"pickle and pass the graphs to rwk.as_graphs, or write them with networkx.write_graphml"
+        )
+    if not path.exists():
+        raise GraphError(f"{path} cannot be opened (there is no such file); check the path")
+    if path.suffix.lower() not in kinds:
+        raise GraphError(
+            f"{path}: files of this type cannot be read; give one of .graphml, .gml, .gexf, .json, .edgelist, .smi, "
+            ".sdf, .csv, .tsv or .parquet, or a TU folder or zip"
+        )
+
+
+def _forget_names(networks: list[Any]) -> None:
     """Remove the attribute `label` if no two nodes of a graph share one: GML and GEXF write a node's name there."""
-    labels = [[data.get("label") for _, data in network.nodes(data=True)] for network in networks.values()]
+    labels = [[data.get("label") for _, data in network.nodes(data=True)] for network in networks]
     if all(len(set(map(str, graph))) == len(graph) for graph in labels) and any(len(graph) > 1 for graph in labels):
-        for network in networks.values():
+        for network in networks:
             for _, data in network.nodes(data=True):
                 data.pop("label", None)

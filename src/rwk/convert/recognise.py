@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from rwk.convert.adjacency import from_arrays, is_matrix
 from rwk.convert.build import Names, Notes
+from rwk.convert.file_contents import Contents, TableColumns
 from rwk.convert.grakel import from_grakel, is_grakel
-from rwk.convert.graph_files import GRAPH_FILES, from_files
+from rwk.convert.graph_files import GRAPH_FILES, PICKLES, from_files
+from rwk.convert.graph_paths import MANY, contents_of, contents_of_wildcard, is_wildcard
 from rwk.convert.molecules import from_molecules, from_smiles
 from rwk.convert.networkx_igraph import from_networks
 from rwk.convert.pyg import from_pyg, pyg_targets, unpacked
@@ -49,6 +51,8 @@ def as_graphs(
     edge_weight: str = "weight",
     edge_label: str | None = None,
     edge_attributes: str | Sequence[str] | None = None,
+    smiles_column: str | None = None,
+    target: str | None = None,
 ) -> GraphSet:
     """Convert graphs in any of the usual forms to a `GraphSet`.
 
@@ -61,8 +65,10 @@ def as_graphs(
         One graph or an iterable of graphs, each of which may be: a `Graph`; a networkx or igraph graph; an adjacency
         matrix (dense or scipy sparse), alone or in a tuple (adjacency, labels), (adjacency, attributes) or (adjacency,
         labels, attributes); a PyTorch Geometric `Data`; a GraKeL tuple; an RDKit molecule; a SMILES string; the path of
-        a GraphML, GML or GEXF file. Or a whole set: a `GraphSet`, a PyTorch Geometric dataset, the path of a TU folder
-        or zip, the name of a benchmark set. A tuple that starts with a matrix is one graph; a list is many graphs.
+        a file: GraphML, GML, GEXF, node-link JSON, an edge list, `.smi`, `.sdf`, or a table with one SMILES per row
+        (`.csv`, `.tsv`, `.parquet`). Or a whole set: a `GraphSet`, a PyTorch Geometric dataset, the path of a TU folder
+        or zip, a folder of files or a path with wildcards (`graphs/*.graphml`), the name of a benchmark set. A tuple
+        that starts with a matrix is one graph; a list is many graphs.
     targets : array-like of length n_graphs, optional
         Class or value of each graph.
     node_label, edge_label : str, optional
@@ -73,6 +79,10 @@ def as_graphs(
         ...). Several names give several columns.
     edge_weight : str
         Name of the attribute that holds the weight of an edge.
+    smiles_column : str, optional
+        Name of the column of SMILES in a table, if it is not called `smiles`.
+    target : str, optional
+        Name of the column of targets in a table or in the file `targets.csv` of a folder, or of a property in an SDF.
 
     Returns
     -------
@@ -97,9 +107,9 @@ def as_graphs(
     graphs = _whole_set(data)
     if graphs is None:
         names = Names(node_label, node_attributes, edge_weight, edge_label, edge_attributes)
-        items = _items(data)
+        found = _contents(data, TableColumns(smiles_column, target))
         name = Path(data).stem if isinstance(data, str | Path) and _exists(data) else "graphs"
-        graphs = GraphSet.from_graphs(_convert(items, names, notes), targets=_own_targets(items), name=name)
+        graphs = GraphSet.from_graphs(_convert(found.items, names, notes), targets=found.targets, name=name)
     if targets is not None:
         graphs = replace(graphs, targets=_as_targets(targets, len(graphs)))
     check_graphs(graphs)
@@ -115,15 +125,39 @@ def _whole_set(data: Any) -> GraphSet | None:
         return None
     from rwk.datasets.catalogue import KNOWN, plain
     from rwk.datasets.load import load_dataset, read_path
+    from rwk.datasets.tu_files import tu_place
 
     if _exists(data):
         path = Path(data).expanduser()
-        return read_path(path) if path.is_dir() or path.suffix == ".zip" else None
+        return read_path(path) if path.suffix == ".zip" or tu_place(path) is not None else None
     return load_dataset(data) if isinstance(data, str) and plain(data) in KNOWN else None
 
 
+def _contents(data: Any, columns: TableColumns) -> Contents:
+    """The single graphs in the data, not yet converted, and their targets if the data has them."""
+    if is_wildcard(data) and not _exists(data):
+        return contents_of_wildcard(data, columns)
+    if isinstance(data, str | Path) and _is_file(data):
+        return contents_of(Path(data).expanduser(), columns)
+    if columns != TableColumns():
+        raise GraphError("smiles_column and target name columns of a file; for other data pass targets=")
+    items = [part for item in _items(data) for part in _parts(item)]
+    return Contents(items, _own_targets(items))
+
+
+def _parts(item: Any) -> list[Any]:
+    """The graphs of one entry of a list: a file may hold many."""
+    several = isinstance(item, str | Path) and _is_file(item) and str(item).lower().endswith(MANY)
+    return contents_of(Path(item).expanduser(), TableColumns()).items if several else [item]
+
+
+def _is_file(item: str | Path) -> bool:
+    """Whether a path or text means a file or folder, even if there is none: then the error says so."""
+    return isinstance(item, Path) or _exists(item) or item.lower().endswith((*GRAPH_FILES, *MANY, *PICKLES))
+
+
 def _items(data: Any) -> list[Any]:
-    """The single graphs in the data, not yet converted."""
+    """The single graphs in the data, or files of graphs."""
     if isinstance(data, str | Path | Graph) or is_matrix(data):
         return [data]
     if _package(data) == "torch_geometric":
@@ -155,7 +189,7 @@ def _family(item: Any) -> str | None:
     """The key of the converter for this object, or None if there is none."""
     if isinstance(item, Graph):
         return "record"
-    if isinstance(item, Path) or (isinstance(item, str) and (_exists(item) or item.lower().endswith(GRAPH_FILES))):
+    if isinstance(item, str | Path) and _is_file(item):
         return "file"
     if isinstance(item, str):
         return "smiles"

@@ -132,37 +132,13 @@ def _reject_declarations(name: str, content: bytes) -> None:
 
 
 def _from_edges(name: str, text: str) -> Graph:
-    import networkx as nx
-
     from rwk.convert import as_graphs
+    from rwk.convert.edge_lists import parse_edge_list
 
-    network = nx.Graph()
-    for number, line in enumerate(text.splitlines(), start=1):
-        parts = line.split("#", 1)[0].replace(",", " ").split()
-        if not parts:
-            continue
-        where = f"{name}, line {number}"
-        if parts[0] == "v" and len(parts) == 3:
-            network.add_node(parts[1], label=parts[2])
-        elif len(parts) in (2, 3):
-            network.add_edge(parts[0], parts[1], **_weight(where, parts[2:]))
-        else:
-            raise GraphError(f"{where}: {line.strip()[:60]!r} is not an edge; write `a b`, `a b weight` or `v a label`")
-        if network.number_of_nodes() > MAX_NODES or network.number_of_edges() > MAX_EDGES:
-            raise GraphError(f"{name} is too large; give at most {MAX_NODES} nodes and {MAX_EDGES:,} edges")
+    network = parse_edge_list(text, name)
+    if network.number_of_nodes() > MAX_NODES or network.number_of_edges() > MAX_EDGES:
+        raise GraphError(f"{name} is too large; give at most {MAX_NODES} nodes and {MAX_EDGES:,} edges")
     return as_graphs(network)[0]
-
-
-def _weight(where: str, given: list[str]) -> dict[str, float]:
-    if not given:
-        return {}
-    try:
-        weight = float(given[0])
-    except ValueError:
-        weight = float("nan")
-    if not 0 <= weight < float("inf"):
-        raise GraphError(f"{where}: {given[0][:30]!r} is not a weight; give a number of 0 or more")
-    return {"weight": weight}
 
 
 def _checked(name: str, graph: Graph) -> Graph:

@@ -1,0 +1,124 @@
+"""Reads tables with one graph per row: .csv, .tsv and .parquet, with a column of SMILES or of node-link JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rwk.convert.edge_lists import edge_columns, parse_edge_list
+from rwk.convert.file_contents import Contents, TableColumns, numbers_or_text, read_text
+from rwk.convert.molecule_files import parse_smiles_rows
+from rwk.convert.node_link import parse_node_link
+from rwk.graphs import GraphError
+from rwk.runtime.log import LOG
+
+TABLE_FILES = (".csv", ".tsv", ".parquet")
+SMILES_NAMES = ("smiles", "canonical_smiles", "smile", "structure", "mol", "molecule")
+TARGET_NAMES = ("target", "targets", "y", "label", "class", "activity")
+NAME_NAMES = ("name", "names", "id", "compound id", "compound_id", "title")
+GRAPH_NAMES = ("graph", "node_link")
+
+Table = dict[str, list[Any]]
+
+
+def read_table(path: Path, columns: TableColumns) -> Contents:
+    """The graphs of a table, with targets and names if it has such columns; logs which columns were used."""
+    text = None if path.suffix.lower() == ".parquet" else read_text(path)
+    if text is not None and columns.smiles is None and edge_columns(text.split("\n", 1)[0]):
+        return Contents([parse_edge_list(text, str(path))])
+    table = read_parquet(path) if text is None else parse_csv(text, path)
+    smiles = _column(table, columns.smiles, SMILES_NAMES, path)
+    graph = None if smiles else _column(table, None, GRAPH_NAMES, path)
+    if smiles is None and graph is None:
+        raise GraphError(
+            f"{path} has no column of SMILES: its columns are {_listed(table)}; name it with smiles_column= "
+            "(--smiles-column)"
+        )
+    target = _column(table, columns.target, TARGET_NAMES, path)
+    name = _column(table, None, NAME_NAMES, path)
+    LOG.info(
+        "%s: column %r is read as %s, %s", path, smiles or graph, "SMILES" if smiles else "graphs",
+        f"{target!r} as target" if target else "none as target (--target names one)",
+    )  # fmt: skip
+    rows = _rows_with_target(table, target, path)
+    if smiles:
+        first = 2 if text is not None else 0  # lines of a text file count from 1, and its first line is the header
+        items = list(parse_smiles_rows({i + first: str(table[smiles][i] or "") for i in rows}, str(path)).values())
+    else:
+        assert graph is not None
+        items = [parse_node_link(str(table[graph][i]), f"{path}, row {i}")[0] for i in rows]
+    return Contents(
+        items,
+        targets=None if target is None else numbers_or_text([table[target][i] for i in rows]),
+        names=None if name is None else [str(table[name][i]) for i in rows],
+    )
+
+
+def parse_csv(text: str, path: Path) -> Table:
+    """The columns of a text table by name; tabs, semicolons or commas separate them."""
+    header = text.split("\n", 1)[0]
+    mark = (
+        "\t"
+        if path.suffix.lower() == ".tsv" or "\t" in header
+        else ";"
+        if header.count(";") > header.count(",")
+        else ","
+    )
+    lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=mark))
+    while lines and not any(lines[-1]):
+        lines.pop()
+    if len(lines) < 2:
+        raise GraphError(f"{path} has no rows below its header; give a table with one graph per row")
+    names = [name.strip() for name in lines[0]]
+    wrong = next((i for i, line in enumerate(lines) if len(line) != len(names)), None)
+    if wrong is not None:
+        raise GraphError(f"{path}, row {wrong} has {len(lines[wrong])} columns and the header {len(names)}; correct it")
+    return {name: [line[i] for line in lines[1:]] for i, name in enumerate(names)}
+
+
+def read_parquet(path: Path) -> Table:
+    """The columns of a parquet file by name."""
+    if not path.is_file():
+        raise GraphError(f"{path} cannot be opened; check the path")
+    try:
+        from pyarrow import parquet
+    except ImportError as error:
+        raise GraphError(f"{path}: parquet files need pyarrow: pip install 'rwk[parquet]'") from error
+    try:
+        found: Table = parquet.read_table(path).to_pydict()
+    except Exception as error:  # pyarrow raises several kinds of errors for invalid files
+        raise GraphError(f"{path}: not a valid parquet file ({str(error).splitlines()[0]}); get it again") from error
+    return found
+
+
+def _column(table: Mapping[str, Any], wanted: str | None, usual: Sequence[str], path: Path) -> str | None:
+    """The column that the user named, or the first with a usual name in capital or small letters, or None."""
+    if wanted is not None:
+        if wanted not in table:
+            raise GraphError(f"{path} has no column {wanted!r}; its columns are {_listed(table)}")
+        return wanted
+    by_name = {name.lower(): name for name in reversed(list(table))}
+    return next((by_name[name] for name in usual if name in by_name), None)
+
+
+def _listed(table: Mapping[str, Any]) -> str:
+    names = [repr(name) for name in table]
+    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+
+
+def _rows_with_target(table: Table, target: str | None, path: Path) -> list[int]:
+    """The rows that have a target; a warning counts those that have none, which are left out."""
+    n_rows = len(next(iter(table.values())))
+    if target is None:
+        return list(range(n_rows))
+    missing = ("", "nan", "none", "na")
+    rows = [i for i, value in enumerate(table[target]) if str(value).strip().lower() not in missing]
+    if len(rows) < n_rows:
+        warnings.warn(
+            f"{path}: {n_rows - len(rows)} of {n_rows} rows have no {target!r} and are left out", stacklevel=2
+        )
+    return rows

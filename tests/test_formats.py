@@ -1,0 +1,246 @@
+"""Files and folders: each format is read from a small example, and each mistake is one sentence."""
+
+from __future__ import annotations
+
+import json
+import logging
+import pickle
+import re
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from rwk import GraphError, GraphSet, as_graphs
+
+
+def atoms(graphs: GraphSet) -> list[str]:
+    assert graphs.label_names is not None
+    assert graphs.node_labels is not None
+    return [graphs.label_names[code] for code in graphs.node_labels.tolist()]
+
+
+def targets(graphs: GraphSet) -> list[object]:
+    assert graphs.targets is not None
+    return list(graphs.targets.tolist())
+
+
+def put(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+# molecules
+
+
+def test_smi(tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    path = put(
+        tmp_path / "drugs.smi", "smiles name\n# a comment\nCCO ethanol\nc1ccccc1\tbenzene ring\n\nCC(=O)[O-] acetate\n"
+    )
+    for given in (path, str(path)):
+        graphs = as_graphs(given)
+        assert graphs.sizes.tolist() == [3, 6, 4]
+        assert graphs.name == "drugs"
+    assert as_graphs([path, "CC", path]).sizes.tolist() == [3, 6, 4, 2, 3, 6, 4]
+    put(path, "CCO\nC1CC bad\n\nCC(\n")
+    with pytest.raises(GraphError, match=re.escape("2 of 3 SMILES do not parse: line 2 ('C1CC'), line 4 ('CC(')")):
+        as_graphs(path)
+
+
+def test_sdf(tmp_path: Path) -> None:
+    chem = pytest.importorskip("rdkit.Chem")
+    path = tmp_path / "two.sdf"
+    with chem.SDWriter(str(path)) as writer:
+        for text, name, value in (("CCO", "ethanol", 0.5), ("C[NH3+]", "cation", 2)):
+            molecule = chem.AddHs(chem.MolFromSmiles(text))
+            molecule.SetProp("_Name", name)
+            molecule.SetProp("logS", str(value))
+            writer.write(molecule)
+    graphs = as_graphs(path, target="logS")
+    assert atoms(graphs) == ["C", "C", "O", "C", "N+"]
+    assert targets(graphs) == [0.5, 2.0]
+    with pytest.raises(GraphError, match="molecule 0 has no property 'pIC50'; its properties are: 'logS'"):
+        as_graphs(path, target="pIC50")
+    put(path, "ethanol\n\n\n  1  0\nnonsense\nM  END\n$$$$\n")
+    with pytest.raises(GraphError, match="molecule 0 of 1"):
+        as_graphs(path)
+
+
+@pytest.mark.parametrize(("ending", "mark"), [("csv", ","), ("csv", ";"), ("tsv", "\t")])
+def test_tables(ending: str, mark: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    pytest.importorskip("rdkit")
+    rows = [["id", "SMILES", "y", "other"], ["1", "CCO", "0.5", "a"], ["2", "c1ccccc1", "1.5", "b"]]
+    path = put(tmp_path / f"table.{ending}", "\n".join(mark.join(row) for row in rows) + "\n")
+    with caplog.at_level(logging.INFO, "rwk"):
+        graphs = as_graphs(path)
+    assert "column 'SMILES' is read as SMILES, 'y' as target" in caplog.text
+    assert graphs.sizes.tolist() == [3, 6]
+    assert targets(graphs) == [0.5, 1.5]
+    assert targets(as_graphs(path, target="other")) == ["a", "b"]
+    assert targets(as_graphs(path, target="id")) == [1, 2]
+
+
+def test_a_table_with_other_names_and_missing_targets(tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    path = put(tmp_path / "t.csv", 'compound,pIC50\n"CCO",5.5\n"CC",\nCCC,6\n')
+    with pytest.raises(
+        GraphError, match=r"no column of SMILES: its columns are 'compound', 'pIC50'; name it with smil"
+    ):
+        as_graphs(path)
+    with pytest.raises(GraphError, match="has no column 'ic50'; its columns are"):
+        as_graphs(path, smiles_column="compound", target="ic50")
+    with pytest.warns(UserWarning, match="1 of 3 rows have no 'pIC50' and are left out"):
+        graphs = as_graphs(path, smiles_column="compound", target="pIC50")
+    assert graphs.sizes.tolist() == [3, 3]
+    assert targets(graphs) == [5.5, 6.0]
+    put(path, "smiles,y\nCC,1\nC1,2\n")
+    with pytest.raises(GraphError, match=re.escape("1 of 2 SMILES do not parse: line 3 ('C1')")):
+        as_graphs(path)
+    put(path, "smiles,y\nCC\n")
+    with pytest.raises(GraphError, match="row 1 has 1 columns and the header 2; correct it"):
+        as_graphs(path)
+    put(path, "smiles,y\n")
+    with pytest.raises(GraphError, match="has no rows below its header"):
+        as_graphs(path)
+
+
+def test_parquet(tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "t.parquet"
+    parquet.write_table(arrow.table({"smiles": ["CCO", "C", "CC"], "y": [1, 0, None]}), path)
+    with pytest.warns(UserWarning, match="1 of 3 rows have no 'y'"):
+        graphs = as_graphs(path)
+    assert targets(graphs) == [1, 0]
+    put(path, "nothing")
+    with pytest.raises(GraphError, match="not a valid parquet file"):
+        as_graphs(path)
+
+
+def test_parquet_without_pyarrow_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    path = put(tmp_path / "t.parquet", "")
+    with pytest.raises(GraphError, match=re.escape("parquet files need pyarrow: pip install 'rwk[parquet]'")):
+        as_graphs(path)
+
+
+# networks
+
+
+def test_edge_lists(tmp_path: Path) -> None:
+    for name in ("a.edgelist", "a.edges", "a.txt"):
+        path = put(tmp_path / name, "# friends\nann bob\nbob cid 2.5\nv ann C\nv bob O\nv cid C\n")
+        graphs = as_graphs(path)
+        assert graphs.edges.tolist() == [[0, 1], [1, 2]]
+        assert graphs.edge_weights is not None
+        assert graphs.edge_weights.tolist() == [1.0, 2.5]
+        assert atoms(graphs) == ["C", "O", "C"]
+    with pytest.raises(GraphError, match=r"a\.txt, line 2: 'one two three four' is not an edge; write `a b`"):
+        as_graphs(put(path, "a b\none two three four\n"))
+    with pytest.raises(GraphError, match="line 1: 'heavy' is not a weight"):
+        as_graphs(put(path, "a b heavy\n"))
+
+
+def test_a_table_of_edges_is_one_graph(tmp_path: Path) -> None:
+    path = put(tmp_path / "edges.csv", "Source,Target,Weight,label\na,b,2,x\nb,c,3,y\n")
+    graphs = as_graphs(path)
+    assert len(graphs) == 1
+    assert graphs.edge_weights is not None
+    assert graphs.edge_weights.tolist() == [2.0, 3.0]
+    assert graphs.edge_labels is not None
+
+
+def test_node_link_json(tmp_path: Path) -> None:
+    graph = nx.path_graph(3)
+    nx.set_node_attributes(graph, {0: "C", 1: "O", 2: "C"}, "label")
+    data = {"nodes": [{"id": n, **d} for n, d in graph.nodes(data=True)]}
+    links = [{"source": u, "target": v} for u, v in graph.edges]
+    for key in ("links", "edges"):
+        path = put(tmp_path / "one.json", json.dumps({**data, key: links}))
+        assert atoms(as_graphs(path)) == ["C", "O", "C"]
+    several = put(tmp_path / "many.json", json.dumps([{**data, "links": links}] * 3))
+    assert len(as_graphs(several)) == 3
+    written = put(tmp_path / "nx.json", json.dumps(nx.node_link_data(graph)))
+    np.testing.assert_array_equal(as_graphs(written).edges, as_graphs(graph).edges)
+    with pytest.raises(GraphError, match="is not node-link JSON; write"):
+        as_graphs(put(path, "[1, 2]"))
+    with pytest.raises(GraphError, match="not valid JSON"):
+        as_graphs(put(path, "{"))
+    with pytest.raises(GraphError, match="each link needs a source and a target"):
+        as_graphs(put(path, '{"nodes": [], "links": [{"source": 1}]}'))
+
+
+@pytest.mark.parametrize("ending", ["pkl", "pickle", "gpickle"])
+def test_pickles_are_refused_with_the_way_to_convert(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"one.{ending}"
+    path.write_bytes(pickle.dumps(nx.path_graph(3)))
+    with pytest.raises(GraphError, match=r"is a pickle, .* pass the graphs to rwk\.as_graphs, or write them with netw"):
+        as_graphs(path)
+
+
+# folders
+
+
+@pytest.fixture
+def networks(tmp_path: Path) -> Path:
+    folder = tmp_path / "networks"
+    folder.mkdir()
+    for n in (2, 3, 10):
+        nx.write_graphml(nx.path_graph(n), folder / f"g{n}.graphml")
+    nx.write_gexf(nx.path_graph(4), folder / "h4.gexf")
+    put(folder / "i5.json", json.dumps(nx.node_link_data(nx.path_graph(5))))
+    put(folder / "README.txt", "not a graph")
+    return folder
+
+
+def test_folders_and_wildcards(networks: Path) -> None:
+    for given in (networks, str(networks)):
+        graphs = as_graphs(given)
+        assert graphs.sizes.tolist() == [2, 3, 10, 4, 5]  # g2 before g10
+        assert graphs.targets is None
+    assert as_graphs(str(networks / "*.graphml")).sizes.tolist() == [2, 3, 10]
+    with pytest.raises(GraphError, match=r"no file matches .*\*\.gml; check the path"):
+        as_graphs(str(networks / "*.gml"))
+
+
+def test_targets_of_a_folder(networks: Path) -> None:
+    put(networks / "targets.csv", "file,target,mass\ng2.graphml,a,1.5\ng3,b,2\ng10,a,3\nh4.gexf,b,4\ni5,a,5\n")
+    assert targets(as_graphs(networks)) == ["a", "b", "a", "b", "a"]
+    assert targets(as_graphs(networks, target="mass")) == [1.5, 2, 3, 4, 5]
+    assert targets(as_graphs(str(networks / "*.graphml"))) == ["a", "b", "a"]
+    with pytest.raises(GraphError, match="has no column 'weight'; its columns are 'file', 'target', 'mass'"):
+        as_graphs(networks, target="weight")
+    put(networks / "targets.csv", "file,target\ng2.graphml,1\n")
+    with pytest.raises(GraphError, match="has no target for 'g3'; add a line for it, or remove the file"):
+        as_graphs(networks)
+
+
+def test_an_empty_folder_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(GraphError, match=r"contains neither a TU set \(NAME_A.txt\) nor files that can be read"):
+        as_graphs(tmp_path)
+
+
+def test_columns_are_for_files() -> None:
+    with pytest.raises(GraphError, match="smiles_column and target name columns of a file"):
+        as_graphs([nx.path_graph(2)], target="y")
+
+
+# the command line
+
+
+def test_the_command_line_reads_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("rdkit")
+    from typer.testing import CliRunner
+
+    from rwk.cli.app import app
+
+    path = put(tmp_path / "t.csv", "compound,active\nCCO,yes\nCC,no\nCCC,no\n")
+    done = CliRunner().invoke(app, ["info", str(path), "--smiles-column", "compound", "--target", "active"])
+    assert done.exit_code == 0, done.output
+    assert "no: 2" in done.output
+    done = CliRunner().invoke(app, ["info", "MUTAG", "--target", "active"])
+    assert isinstance(done.exception, GraphError)
+    assert "name columns of a table, but MUTAG is not one" in str(done.exception)
