@@ -114,6 +114,18 @@ def test_functions_that_the_walk_names_are_where_it_says():
             assert re.search(rf"\b{name}\b", source), f"{file} does not have {name}"
 
 
+def test_the_method_page_names_a_file_for_every_reading():
+    """That the readings are cited there is held by test_readings.py."""
+    page = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (R\d+) \|.*\| ([^|]+) \|$", page, re.MULTILINE)
+    assert [reading for reading, _ in rows] == [f"R{number}" for number in range(1, len(rows) + 1)]
+    assert len(rows) >= 17
+    for reading, cell in rows:
+        files = named_files(cell)
+        assert files, f"docs/method.md names no file for {reading}"
+        assert all((SOURCES / file).exists() for file in files), reading
+
+
 # ---------------------------------------------------------------- the reference
 
 REFERENCE = ROOT / "docs" / "reference"
