@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import logging
 import pickle
 import re
+import sys
 from pathlib import Path
 
 import networkx as nx
@@ -121,7 +123,7 @@ def test_parquet(tmp_path: Path) -> None:
 
 
 def test_parquet_without_pyarrow_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     path = put(tmp_path / "t.parquet", "")
     with pytest.raises(GraphError, match=re.escape("parquet files need pyarrow: pip install 'rwk[parquet]'")):
         as_graphs(path)
@@ -244,3 +246,45 @@ def test_the_command_line_reads_tables(tmp_path: Path, capsys: pytest.CaptureFix
     done = CliRunner().invoke(app, ["info", "MUTAG", "--target", "active"])
     assert isinstance(done.exception, GraphError)
     assert "name columns of a table, but MUTAG is not one" in str(done.exception)
+
+
+def test_align_two_files_prints_names_and_writes_tables_without_matplotlib(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from typer.testing import CliRunner
+
+    from rwk.cli.app import app
+
+    for name in ("matplotlib", "matplotlib.figure"):
+        monkeypatch.setitem(sys.modules, name, None)
+    kite = nx.Graph([("ann", "bob"), ("bob", "cid"), ("cid", "dan"), ("dan", "eve"), ("cid", "eve"), ("eve", "fay")])
+    nx.write_graphml(kite, tmp_path / "a.graphml")
+    nx.write_gml(nx.relabel_nodes(kite, {"ann": "zoe"}), tmp_path / "b.gml")
+    arguments = ["align", str(tmp_path / "a.graphml"), str(tmp_path / "b.gml"), "--entropy", "0.02"]
+    arguments += ["-o", str(tmp_path / "m.csv"), "-o", str(tmp_path / "m.json")]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    assert "zoe" in done.output
+    rows = list(csv.DictReader((tmp_path / "m.csv").read_text().splitlines()))
+    assert [(row["source_name"], row["target_name"]) for row in rows][:2] == [("ann", "zoe"), ("bob", "bob")]
+    record = json.loads((tmp_path / "m.json").read_text())
+    assert record["matching"][0]["target_name"] == "zoe"
+    assert np.shape(record["coupling"]) == (6, 6)
+
+
+def test_align_two_smiles(tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    from typer.testing import CliRunner
+
+    from rwk.cli.app import app
+
+    done = CliRunner().invoke(app, ["align", "CC(=O)O", "CC(=O)[O-]", "-o", str(tmp_path / "m.svg")])
+    assert done.exit_code == 0, done.output
+    assert "O-" in done.output
+    assert (tmp_path / "m.svg").exists()
+    put(tmp_path / "two.smi", "CC\nCO\n")
+    done = CliRunner().invoke(app, ["align", str(tmp_path / "two.smi"), "CC"])
+    assert "holds 2 graphs; say which two: rwk align" in str(done.exception)
+    assert CliRunner().invoke(app, ["align", str(tmp_path / "two.smi"), "0", "1"]).exit_code == 0
+    done = CliRunner().invoke(app, ["align", str(tmp_path / "two.smi"), "0", "x"])
+    assert "'x' is not the number of a graph; two has graphs 0 to 1" in str(done.exception)

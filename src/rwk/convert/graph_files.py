@@ -46,6 +46,23 @@ def _read(path: Path) -> Any:
         raise GraphError(f"{path}: not a valid {path.suffix[1:].lower()} file ({error}); correct it") from error
 
 
+def node_names(path: Path) -> list[str] | None:
+    """The names of the nodes in a file of one graph, in the order of the converted nodes; None for other paths.
+
+    In GML and GEXF a node's name is its `label`, if no two nodes share one.
+    """
+    from rwk.convert.node_link import parse_node_link
+
+    if not path.is_file() or path.suffix.lower() not in (*GRAPH_FILES, ".json"):
+        return None
+    network = parse_node_link(read_text(path), str(path))[0] if path.suffix.lower() == ".json" else _read(path)
+    if path.suffix.lower() in (".gml", ".gexf"):
+        labels = [data.get("label") for _, data in network.nodes(data=True)]
+        if None not in labels and len(set(labels)) == len(labels):
+            return [str(label) for label in labels]
+    return [str(node) for node in network.nodes]
+
+
 def check_kind(path: Path, kinds: tuple[str, ...]) -> None:
     """Raise a `GraphError` for a pickle, which could run any code, and for files of other types."""
     if path.suffix.lower() in PICKLES:

@@ -15,6 +15,7 @@ Pictures. Every plot function takes matplotlib Axes and returns them; without Ax
 
 Reports and notebooks.
 
+    matching_table   which node goes to which, as rows, CSV or JSON; needs no matplotlib
     writing          `write_report`: calls `run_data`, `sections`, then `html` or `markdown`
     run_data         reads the folder of a run
     sections         what a report says of a run, as blocks; calls the pictures

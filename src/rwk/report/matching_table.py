@@ -1,0 +1,94 @@
+"""The matching of two aligned graphs as rows, for a terminal, CSV or JSON; needs no matplotlib."""
+
+from __future__ import annotations
+
+import csv
+import io
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rwk.graphs import Graph
+from rwk.runtime.files import write_json, write_whole
+from rwk.transport.problem import PairSolution
+
+
+class MatchedPair(NamedTuple):
+    """One pair of nodes of a matching."""
+
+    source: int
+    source_name: str
+    source_label: str
+    target: int
+    target_name: str
+    target_label: str
+    share: float  # of the source node's mass that goes to the target
+    arbitrary: bool  # the coupling can't tell one of the two nodes from another
+
+
+class NodeNames(NamedTuple):
+    """Names of the nodes of both graphs; None means that nodes are numbered."""
+
+    first: Sequence[str] | None = None
+    second: Sequence[str] | None = None
+
+
+def matching_rows(
+    first: Graph, second: Graph, solution: PairSolution, names: NodeNames | None = None
+) -> list[MatchedPair]:
+    """The rows of a matching, in the order of the nodes of the first graph.
+
+    >>> import networkx as nx
+    >>> from rwk import align, as_graphs
+    >>> path = as_graphs(nx.path_graph(3))[0]
+    >>> [row[:5] for row in matching_rows(path, path, align(path, path))][1]
+    (1, '1', '', 1, '1')
+    """
+    names = names or NodeNames()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the rows say which pairs are arbitrary
+        pairs = solution.matching()
+    tied = [{node for group in groups for node in group} for groups in solution.interchangeable()]
+    sent = np.maximum(solution.coupling.sum(axis=1), 1e-300)
+    return [
+        MatchedPair(
+            *_node(first, i, names.first),
+            *_node(second, j, names.second),
+            share=float(solution.coupling[i, j] / sent[i]),
+            arbitrary=i in tied[0] or j in tied[1],
+        )
+        for i, j in pairs.tolist()
+    ]
+
+
+def write_matching_csv(path: Path, rows: list[MatchedPair]) -> Path:
+    """Write the rows of a matching as CSV."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(MatchedPair._fields)
+    writer.writerows((*row[:-2], f"{row.share:.6g}", int(row.arbitrary)) for row in rows)
+    return write_whole(path, lambda beside: beside.write_text(text.getvalue(), encoding="utf-8", newline=""))
+
+
+def write_matching_json(path: Path, rows: list[MatchedPair], solution: PairSolution) -> Path:
+    """Write a matching as JSON, with the value, its terms and the coupling."""
+    record: dict[str, Any] = {
+        "value": solution.value,
+        "terms": solution.terms,
+        "converged": solution.converged,
+        "matching": [row._asdict() for row in rows],
+        "coupling": solution.coupling.tolist(),
+    }
+    return write_json(path, record)
+
+
+def _node(graph: Graph, i: int, names: Sequence[str] | None) -> tuple[int, str, str]:
+    """Number, name and label of a node."""
+    label = ""
+    if graph.node_labels is not None:
+        code = int(graph.node_labels[i])
+        label = (graph.label_names or {}).get(code, str(code))
+    return i, str(i) if names is None else str(names[i]), label
