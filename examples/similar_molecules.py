@@ -19,18 +19,17 @@ LIBRARY = {
 }
 ASPIRIN = "CC(=O)Oc1ccccc1C(=O)O"
 
-names = list(LIBRARY)
-library = rwk.as_graphs([LIBRARY[name] for name in names])
+library = rwk.molecules(LIBRARY)
 found = rwk.nearest(ASPIRIN, library, k=3, debias=True)
-for index, value in zip(found.indices, found.values, strict=True):
-    print(f"{names[index]:20} {value:.3f}")
+for name, value in zip(found.names, found.values, strict=True):
+    print(f"{name:20} {value:.3f}")
 
-best = library[int(found.indices[0])]
+best = library[str(found.names[0])]
 solution = rwk.align(ASPIRIN, best, entropy=0.05)
 print("atom by atom:", solution.matching().tolist())
 if len(sys.argv) > 1:
     from rwk.report import plot_alignment
 
     aspirin = rwk.as_graphs(ASPIRIN)[0]
-    ax = plot_alignment(aspirin, best, solution, title=f"aspirin and {names[int(found.indices[0])]}")
+    ax = plot_alignment(aspirin, best, solution, title=f"aspirin and {found.names[0]}")
     ax.figure.savefig(sys.argv[1], dpi=150)

@@ -148,4 +148,5 @@ def single_graph(graph: Any, which: str) -> GraphSet:
 
 def joined_graphs(first: GraphSet, second: GraphSet) -> GraphSet:
     """Both sets as one; labels of the second get the codes of the first."""
-    return GraphSet.from_graphs([*first, *in_codes_of(second, first.label_names)])
+    names = None if first.names is None or second.names is None else first.names + second.names
+    return GraphSet.from_graphs([*first, *in_codes_of(second, first.label_names)], names=names)

@@ -61,6 +61,8 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The scales learned from them.
     n_graphs_ : int
         Number of fitted graphs.
+    names_ : tuple of str or None
+        Names of the fitted graphs, if they have names.
     health_ : GramHealth
         How many pairs of the last matrix did not converge.
 
@@ -168,6 +170,7 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.measures_, self.scale_ = represent(graphs, settings)
         self.n_graphs_ = len(graphs)
         self._features, self._label_names = _node_features(graphs), graphs.label_names
+        self.names_ = graphs.names
         self._self_discrepancy: Matrix | None = None
         return self
 
@@ -258,9 +261,9 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return aligned(self.measures_of(graphs), settings, n_starts=n_starts, certify=certify, trace=trace)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns of `transform`, one per fitted graph."""
+        """Names of the columns of `transform`: those of the fitted graphs, or their numbers."""
         check_is_fitted(self, "measures_")
-        return np.array([f"graph{i}" for i in range(self.n_graphs_)], dtype=object)
+        return np.array(self.names_ or [f"graph{i}" for i in range(self.n_graphs_)], dtype=object)
 
     def measures_of(self, X: Any) -> GraphMeasures:
         """What the solver knows about new graphs, with the label codes and scales of the fitted ones."""

@@ -41,9 +41,9 @@ def explain(
         "away from it": _pulls(found.away()),
         "nodes that matter most": ", ".join(map(str, found.top_nodes(6))),
     }
-    console.print(figures_of(f"{graphs.name}: graph {i}", figures))
+    console.print(figures_of(f"{graphs.name}: {graphs.title(i)}", figures))
     save_picture(plot_explanation(found)[0].figure, output)
 
 
 def _pulls(supports: tuple[Support, ...]) -> str:
-    return ", ".join(f"graph {support.index} ({support.pull:+.2f})" for support in supports)
+    return ", ".join(f"{support.title} ({support.pull:+.2f})" for support in supports)

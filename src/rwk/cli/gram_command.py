@@ -122,7 +122,7 @@ def _in_memory(data: str | DataSource, parameters: Parameters, output: Path) -> 
             else "stopped before the first rows were solved; the same command begins again"
         )
         raise typer.Exit(INTERRUPTED) from None
-    save_gram(output, matrix, parameters, targets=graphs.targets, name=graphs.name)
+    save_gram(output, matrix, parameters, targets=graphs.targets, name=graphs.name, names=graphs.names)
     kept.remove()
     time = f" in {duration(health.seconds)} ({health.pairs_per_second:,.0f} pairs/s)"
     _say_health(f"{output}: {len(graphs):,} graphs", health, time)
@@ -156,7 +156,9 @@ def _tiled(data: str | DataSource, parameters: Parameters, options: GramOptions,
         if output.suffix.lower() == ".npy":
             found.memmap(output)
         else:
-            save_gram(output, found.discrepancy(), parameters, targets=graphs.targets, name=graphs.name)
+            save_gram(
+                output, found.discrepancy(), parameters, targets=graphs.targets, name=graphs.name, names=graphs.names
+            )
         say(f"matrix: {output}")
     _say_health(repr(found), found.health)
 

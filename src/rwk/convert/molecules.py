@@ -37,7 +37,7 @@ def molecules(
     Parameters
     ----------
     smiles : str, RDKit molecule, or a list, dict, array or column of them
-        The molecules.
+        The molecules. The keys of a dict become the names of the graphs.
     featurizer : {"default", "element", "full"} or callable, default "default"
         "element" labels atoms by their element alone, as most benchmark sets do. "full" has the labels of "default",
         marks conjugated bonds, and gives each atom six attributes: number of hydrogens, number of neighbours, formal
@@ -87,7 +87,9 @@ def molecules(
         warnings.warn(_sentence(problems, len(given)) + "; they are left out", stacklevel=2)
     graphs = _converted(parsed, chosen, notes)
     kept = None if values is None else values[list(graphs)]
-    found = check_graphs(GraphSet.from_graphs(graphs.values(), targets=kept, name="molecules"))
+    keys = [str(key) for key in smiles] if isinstance(smiles, Mapping) else None
+    names = None if keys is None else [keys[i] for i in graphs]
+    found = check_graphs(GraphSet.from_graphs(graphs.values(), targets=kept, name="molecules", names=names))
     notes.warn(len(found), stacklevel=2)
     return found
 

@@ -61,14 +61,16 @@ def as_graphs(
 
     Parameters
     ----------
-    data : graph, list of graphs, path or name
+    data : graph, list or dict of graphs, path or name
         One graph or an iterable of graphs, each of which may be: a `Graph`; a networkx or igraph graph; an adjacency
         matrix (dense or scipy sparse), alone or in a tuple (adjacency, labels), (adjacency, attributes) or (adjacency,
         labels, attributes); a PyTorch Geometric `Data`; a GraKeL tuple; an RDKit molecule; a SMILES string; the path of
         a file: GraphML, GML, GEXF, node-link JSON, an edge list, `.smi`, `.sdf`, or a table with one SMILES per row
         (`.csv`, `.tsv`, `.parquet`). Or a whole set: a `GraphSet`, a PyTorch Geometric dataset, the path of a TU folder
         or zip, a folder of files or a path with wildcards (`graphs/*.graphml`), the name of a benchmark set. A tuple
-        that starts with a matrix is one graph; a list is many graphs.
+        that starts with a matrix is one graph; a list is many graphs. A dict of graphs is a set of named graphs:
+        `{"aspirin": "CC(=O)O...", ...}`. A dict whose values are neighbours or weights, `{0: [1, 2], ...}` or
+        `{(0, 1): 2.5, ...}`, is one graph in GraKeL's form.
     targets : array-like of length n_graphs, optional
         Class or value of each graph.
     node_label, edge_label : str, optional
@@ -102,6 +104,8 @@ def as_graphs(
     GraphSet('graphs', 2 graphs, 3-5 nodes; targets)
     >>> as_graphs((np.array([[0, 1], [1, 0]]), ["C", "O"]))
     GraphSet('graphs', 1 graphs, 2-2 nodes; node_labels)
+    >>> as_graphs({"path": nx.path_graph(3), "star": nx.star_graph(4)}).names
+    ('path', 'star')
     """
     notes = Notes()
     graphs = _whole_set(data)
@@ -109,7 +113,8 @@ def as_graphs(
         names = Names(node_label, node_attributes, edge_weight, edge_label, edge_attributes)
         found = _contents(data, TableColumns(smiles_column, target))
         name = Path(data).stem if isinstance(data, str | Path) and _exists(data) else "graphs"
-        graphs = GraphSet.from_graphs(_convert(found.items, names, notes), targets=found.targets, name=name)
+        converted = _convert(found.items, names, notes)
+        graphs = GraphSet.from_graphs(converted, targets=found.targets, name=name, names=found.names)
     if targets is not None:
         graphs = replace(graphs, targets=_as_targets(targets, len(graphs)))
     check_graphs(graphs)
@@ -134,21 +139,42 @@ def _whole_set(data: Any) -> GraphSet | None:
 
 
 def _contents(data: Any, columns: TableColumns) -> Contents:
-    """The single graphs in the data, not yet converted, and their targets if the data has them."""
+    """The single graphs in the data, not yet converted, and their targets and names if the data has them."""
     if is_wildcard(data) and not _exists(data):
         return contents_of_wildcard(data, columns)
     if isinstance(data, str | Path) and _is_file(data):
         return contents_of(Path(data).expanduser(), columns)
     if columns != TableColumns():
         raise GraphError("smiles_column and target name columns of a file; for other data pass targets=")
-    items = [part for item in _items(data) for part in _parts(item)]
-    return Contents(items, _own_targets(items))
+    keys = list(data) if is_named_set(data) else None
+    entries = _items(data) if keys is None else list(data.values())
+    parts = [_part(entry) for entry in entries]
+    items = [item for part in parts for item in part.items]
+    several = next((i for i, part in enumerate(parts) if len(part.items) != 1), None)
+    if keys is not None and several is not None:
+        raise GraphError(f"{keys[several]!r} holds {len(parts[several].items)} graphs; give one graph per name")
+    return Contents(items, _own_targets(parts), _own_names(parts) if keys is None else [str(key) for key in keys])
 
 
-def _parts(item: Any) -> list[Any]:
-    """The graphs of one entry of a list: a file may hold many."""
-    several = isinstance(item, str | Path) and _is_file(item) and str(item).lower().endswith(MANY)
-    return contents_of(Path(item).expanduser(), TableColumns()).items if several else [item]
+def _part(entry: Any) -> Contents:
+    """The graphs of one entry of a list: a set, a folder or a file may hold many."""
+    whole = entry
+    if isinstance(entry, str | Path) and _is_file(entry):
+        whole = _whole_set(entry) if _exists(entry) else None
+        if whole is None:
+            path = Path(entry).expanduser()
+            found = contents_of(path, TableColumns())
+            return Contents(found.items, found.targets, [path.stem] if len(found.items) == 1 else found.names)
+    if isinstance(whole, GraphSet):
+        return Contents(list(whole), whole.targets, None if whole.names is None else list(whole.names))
+    return Contents([entry])
+
+
+def _own_names(parts: list[Contents]) -> list[str] | None:
+    """The names that sets and files bring along; None unless every graph has one, and no two the same."""
+    names = [name for part in parts for name in part.names or []]
+    unique = len(set(names)) == len(names) and all(part.names is not None for part in parts)
+    return names if names and unique else None
 
 
 def _is_file(item: str | Path) -> bool:
@@ -156,8 +182,31 @@ def _is_file(item: str | Path) -> bool:
     return isinstance(item, Path) or _exists(item) or item.lower().endswith((*GRAPH_FILES, *MANY, *PICKLES))
 
 
+def is_named_set(data: Any) -> bool:
+    """Whether the data is a dict of graphs by name, rather than one graph as a dict.
+
+    It is if a value can't be anything but a graph: a record, a graph of a library, a SMILES string or path, a matrix,
+    a tuple in one of the forms of a graph, or a dict of lists of neighbours. Lists and sets of nodes, dicts of weights
+    and numbers are what GraKeL's dicts of one graph hold; a dict with `nodes` and `links` or `edges` is one graph too.
+
+    >>> is_named_set({"ethanol": "CCO"}), is_named_set({0: [1, 2], 1: [0], 2: [0]}), is_named_set({(0, 1): 2.5})
+    (True, False, False)
+    """
+    if not isinstance(data, Mapping) or ("nodes" in data and ("links" in data or "edges" in data)):
+        return False
+    return any(_only_a_graph(value) for value in data.values())
+
+
+def _only_a_graph(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return bool(value) and all(isinstance(near, list | tuple | set | frozenset) for near in value.values())
+    if isinstance(value, set | frozenset) or (isinstance(value, list) and not is_matrix(value)):
+        return False
+    return isinstance(value, GraphSet) or _family(value) is not None
+
+
 def _items(data: Any) -> list[Any]:
-    """The single graphs in the data, or files of graphs."""
+    """The single graphs in the data, or sets and files of graphs."""
     if isinstance(data, str | Path | Graph) or is_matrix(data):
         return [data]
     if _package(data) == "torch_geometric":
@@ -167,7 +216,7 @@ def _items(data: Any) -> list[Any]:
         return [data]
     if not isinstance(data, Iterable) and not hasattr(data, "__getitem__"):
         raise GraphError(f"{type(data).__name__} is neither a graph nor a list of graphs; see the help of as_graphs")
-    return [single for item in data for single in (item if isinstance(item, GraphSet) else [item])]
+    return list(data)
 
 
 def _convert(items: list[Any], names: Names, notes: Notes) -> list[Graph]:
@@ -215,8 +264,13 @@ def _exists(item: str | Path) -> bool:
         return False
 
 
-def _own_targets(items: list[Any]) -> NDArray[Any] | None:
-    return pyg_targets(items) if items and all(_package(item) == "torch_geometric" for item in items) else None
+def _own_targets(parts: list[Contents]) -> NDArray[Any] | None:
+    """The targets that PyG data, sets and files bring along; None unless every graph has one."""
+    items = [item for part in parts for item in part.items]
+    if items and all(_package(item) == "torch_geometric" for item in items):
+        return pyg_targets(items)
+    targets = [part.targets for part in parts if part.targets is not None]
+    return np.concatenate(targets) if targets and len(targets) == len(parts) else None
 
 
 def _as_targets(targets: Any, n_graphs: int) -> NDArray[Any]:

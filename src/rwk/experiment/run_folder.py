@@ -85,7 +85,12 @@ def classify(
     run = Run(experiment, health, {name: matrix for name, (matrix, _) in solved.items()}, folder)
     first = next(iter(method.settings))
     save_gram(
-        folder / "gram.npz", run.matrices[first], method.settings[first], targets=graphs.targets, name=graphs.name
+        folder / "gram.npz",
+        run.matrices[first],
+        method.settings[first],
+        targets=graphs.targets,
+        name=graphs.name,
+        names=graphs.names,
     )
     write_json(folder / RUN, record_of(run, graphs, method))
     if kept_until_written:

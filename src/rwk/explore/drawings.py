@@ -159,7 +159,7 @@ def _trace(explorer: Explorer, label: Any, classes: Any, colour: str, bright: bo
         "x": explorer.places[mine, 0].tolist(),
         "y": explorer.places[mine, 1].tolist(),
         "customdata": [str(number) for number in numbers],
-        "text": [f"graph {number} ({explorer.graphs.sizes[number]} nodes)" for number in numbers],
+        "text": [f"{explorer.graphs.title(number)} ({explorer.graphs.sizes[number]} nodes)" for number in numbers],
         "hovertemplate": "%{text}<br>class " + str(label) + "<extra></extra>",
         "marker": {
             "size": 10,

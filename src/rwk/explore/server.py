@@ -163,7 +163,7 @@ def _clicked(explorer: Explorer, chosen: dict[str, str], cause: Any, click: Any,
         return {**chosen, "a": chosen["b"], "b": chosen["a"]}
     if isinstance(cause, dict):
         return {**chosen, "b": str(cause["key"])}
-    key = str(search or "").strip().removeprefix("graph").strip()
+    key = explorer.key_of(str(search or "").strip())
     if cause == "map":
         key = str(click["points"][0].get("customdata", chosen["a"]))
     explorer.graph(key)

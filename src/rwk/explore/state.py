@@ -57,9 +57,10 @@ class SolvedPair:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A graph that is near another: its key, its class and the discrepancy."""
+    """A graph that is near another: its key, its name, its class and the discrepancy."""
 
     key: str
+    name: str
     target: str
     value: float
 
@@ -104,12 +105,17 @@ class Explorer:
             raise GraphError(f"there is no graph {key}; the numbers are 0 to {len(self.graphs) - 1}")
         return self.graphs[int(key)]
 
+    def key_of(self, text: str) -> str:
+        """The key that a user means by a name or a number, with or without the word "graph" before it."""
+        names = self.graphs.names or ()
+        return str(names.index(text)) if text in names else text.removeprefix("graph").strip()
+
     def name(self, key: str) -> str:
         """The name of a graph on the page."""
         if key.startswith("u:"):
             with self._lock:
                 return self._uploads[key][0] if key in self._uploads else "an upload"
-        return f"graph {key}"
+        return self.graphs.title(int(key))
 
     def target(self, key: str) -> str:
         """A graph's class as text, or a dash."""
@@ -145,7 +151,8 @@ class Explorer:
         """The k graphs on the map that are nearest to a graph."""
         row = self._near(key)
         order = [int(j) for j in np.argsort(row, kind="stable") if str(self.mapped[j]) != key][:k]
-        return [Neighbour(str(self.mapped[j]), self.target(str(self.mapped[j])), float(row[j])) for j in order]
+        keys = {j: str(self.mapped[j]) for j in order}
+        return [Neighbour(keys[j], self.name(keys[j]), self.target(keys[j]), float(row[j])) for j in order]
 
     def warm_up(self) -> None:
         """Solve once, so that the first click does not wait for compilation."""

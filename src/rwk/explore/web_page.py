@@ -52,7 +52,7 @@ def _left(explorer: Explorer, chosen: dict[str, str]) -> Components:
                         className="hint",
                     ),
                     dcc.Graph(id="map", figure=map_figure(explorer, chosen, None), config=tools, className="map"),
-                    html.Div([_search(), *_class_choice(explorer)], className="row"),
+                    html.Div([_search(explorer), *_class_choice(explorer)], className="row"),
                 ]
             ),
             html.Section([html.H2("Nearest to the first"), html.Ol(id="neighbours", className="neighbours")]),
@@ -62,10 +62,11 @@ def _left(explorer: Explorer, chosen: dict[str, str]) -> Components:
     )
 
 
-def _search() -> Components:
+def _search(explorer: Explorer) -> Components:
     from dash import dcc, html
 
-    field = dcc.Input(id="search", type="text", placeholder="number, e.g. 12", debounce=False, autoComplete="off")
+    example = "number, e.g. 12" if explorer.graphs.names is None else f"name, e.g. {explorer.graphs.names[-1]}"
+    field = dcc.Input(id="search", type="text", placeholder=example, debounce=False, autoComplete="off")
     return html.Label([html.Span("graph"), field], className="field")
 
 
@@ -167,7 +168,7 @@ def neighbour_items(neighbours: list[Neighbour]) -> list[Components]:
     return [
         html.Li(
             html.Button(
-                [html.Span(f"graph {near.key}"), html.Span(f"class {near.target}"), html.Span(f"{near.value:.3f}")],
+                [html.Span(near.name), html.Span(f"class {near.target}"), html.Span(f"{near.value:.3f}")],
                 id={"kind": "neighbour", "key": near.key},
                 type="button",
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,15 @@ def check_matrix_file(path: str | os.PathLike[str]) -> Path:
 
 
 def save_gram(
-    path: str | os.PathLike[str], discrepancy: Any, parameters: Parameters, *, targets: Any = None, name: str = ""
+    path: str | os.PathLike[str],
+    discrepancy: Any,
+    parameters: Parameters,
+    *,
+    targets: Any = None,
+    name: str = "",
+    names: Sequence[str] | None = None,
 ) -> Path:
-    """Write a Gram matrix to an .npz file: kernel, discrepancy, targets, and parameters and version as text.
+    """Write a Gram matrix to an .npz file: kernel, discrepancy, targets, names, and parameters and version as text.
 
     If the name ends in .npy, the discrepancies alone are written.
 
@@ -49,6 +56,8 @@ def save_gram(
     if targets is not None:
         values = np.asarray(targets)
         arrays["targets"] = values.astype(str) if values.dtype == object else values
+    if names is not None:
+        arrays["names"] = np.array(names)
 
     def write(beside: Path) -> None:
         with open(beside, "wb") as file:

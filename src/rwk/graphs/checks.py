@@ -41,7 +41,7 @@ def _check_lengths(graphs: GraphSet) -> None:
         (NODE_FIELDS, graphs.node_offsets[-1], "nodes"),
         ((*EDGE_FIELDS, "edges"), graphs.edge_offsets[-1], "edges"),
         (("node_distances",), (graphs.sizes**2).sum(), "pairs of nodes"),
-        (("targets",), len(graphs), "graphs"),
+        (("targets", "names"), len(graphs), "graphs"),
     ):
         for name in names:
             values = getattr(graphs, name)

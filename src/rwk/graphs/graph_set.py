@@ -48,6 +48,8 @@ class GraphSet:
         The text behind each label code.
     name : str
         Name of the set, used in tables and reports.
+    names : tuple of n_graphs str, optional
+        Name of each graph, shown in place of its number. `graphs["aspirin"]` is the graph of that name.
 
     Examples
     --------
@@ -72,10 +74,16 @@ class GraphSet:
     n_self_loops: IntArray | None = None
     label_names: Mapping[int, str] | None = None
     name: str = "graphs"
+    names: tuple[str, ...] | None = None
 
     @classmethod
     def from_graphs(
-        cls, graphs: Iterable[Graph], *, targets: NDArray[Any] | None = None, name: str = "graphs"
+        cls,
+        graphs: Iterable[Graph],
+        *,
+        targets: NDArray[Any] | None = None,
+        name: str = "graphs",
+        names: Iterable[str] | None = None,
     ) -> GraphSet:
         """Pack single graphs into one set.
 
@@ -88,6 +96,8 @@ class GraphSet:
             Class or value of each graph.
         name : str
             Name of the set.
+        names : iterable of n_graphs str, optional
+            Name of each graph.
 
         Returns
         -------
@@ -97,16 +107,17 @@ class GraphSet:
         if any(graph.edge_weights is not None for graph in graphs):
             graphs = [replace(g, edge_weights=np.ones(g.n_edges)) if g.edge_weights is None else g for g in graphs]
         packed = {field: _packed_field(graphs, field) for field in NODE_FIELDS + EDGE_FIELDS + ("node_distances",)}
-        names: dict[int, str] = {}
+        label_names: dict[int, str] = {}
         for graph in graphs:
-            names.update(graph.label_names or {})
+            label_names.update(graph.label_names or {})
         return cls(
             node_offsets=offsets_of(graph.n_nodes for graph in graphs),
             edge_offsets=offsets_of(graph.n_edges for graph in graphs),
             edges=np.concatenate([np.empty((0, 2), np.int64), *(g.edges.reshape(-1, 2) for g in graphs)]),
             targets=targets,
-            label_names=names or None,
+            label_names=label_names or None,
             name=name,
+            names=None if names is None else tuple(names),
             **packed,
         )
 
@@ -130,6 +141,10 @@ class GraphSet:
         """The edges with nodes numbered over all graphs: indices into the arrays of nodes."""
         return np.asarray(self.edges + np.repeat(self.node_offsets[:-1], self.n_edges)[:, None])
 
+    def title(self, i: int) -> str:
+        """The name of graph i, or "graph i" if the graphs have no names."""
+        return graph_title(self.names, i)
+
     def __len__(self) -> int:
         return len(self.node_offsets) - 1
 
@@ -137,14 +152,23 @@ class GraphSet:
         return (self[i] for i in range(len(self)))
 
     @overload
-    def __getitem__(self, key: int | np.integer[Any]) -> Graph: ...
+    def __getitem__(self, key: int | str | np.integer[Any]) -> Graph: ...
     @overload
     def __getitem__(self, key: slice | Sequence[int] | NDArray[Any]) -> GraphSet: ...
     def __getitem__(self, key: Any) -> Graph | GraphSet:
         if isinstance(key, int | np.integer):
             return self._one(int(key))
+        if isinstance(key, str):
+            return self._one(self._number(key))
         chosen = np.arange(len(self))[key]
         return self._many(chosen)
+
+    def _number(self, name: str) -> int:
+        """The number of the graph with this name."""
+        if name not in (self.names or ()):
+            known = ", ".join(map(repr, (self.names or ())[:6])) or "the graphs have none"
+            raise KeyError(f"no graph is named {name!r}; the names are: {known}")
+        return (self.names or ()).index(name)
 
     def _one(self, i: int) -> Graph:
         if not -len(self) <= i < len(self):
@@ -178,18 +202,28 @@ class GraphSet:
             node_distances=rows_of(self.node_distances, pairs),
             targets=rows_of(self.targets, chosen),
             n_self_loops=rows_of(self.n_self_loops, chosen),
+            names=None if self.names is None else tuple(self.names[i] for i in chosen),
             **{name: rows_of(getattr(self, name), nodes) for name in NODE_FIELDS},
             **{name: rows_of(getattr(self, name), edges) for name in EDGE_FIELDS},
         )
 
     def __repr__(self) -> str:
-        optional = (*NODE_FIELDS, *EDGE_FIELDS, "node_distances", "targets")
+        optional = (*NODE_FIELDS, *EDGE_FIELDS, "node_distances", "targets", "names")
         has = [name for name in optional if getattr(self, name) is not None]
         sizes = f"{self.sizes.min()}-{self.sizes.max()} nodes" if len(self) else "empty"
         return f"GraphSet({self.name!r}, {len(self)} graphs, {sizes}; {', '.join(has) or 'structure only'})"
 
     def _repr_html_(self) -> str | None:
         return card_of("set", self)
+
+
+def graph_title(names: Sequence[str] | None, i: int) -> str:
+    """The name of graph i, or "graph i" if there are no names.
+
+    >>> graph_title(None, 3), graph_title(("aspirin", "ibuprofen"), 1)
+    ('graph 3', 'ibuprofen')
+    """
+    return f"graph {i}" if names is None else names[i]
 
 
 def _members(offsets: IntArray, chosen: IntArray) -> IntArray:

@@ -34,6 +34,12 @@ class Support:
     pull: float
     graph: Graph
     solution: PairSolution  # the explained graph is the source
+    name: str | None = None  # of the training graph, if it has one
+
+    @property
+    def title(self) -> str:
+        """The name of the training graph, or its number."""
+        return f"graph {self.index}" if self.name is None else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +150,15 @@ def explain(
     targets = _fitted_targets(classifier, graphs)
     chosen = _strongest(pulls, n_supports)
     supports = tuple(
-        Support(int(j), _plain(targets[j]), float(row[j]), float(pulls[j]), graphs[j], kernel.align(G, graphs[j]))
+        Support(
+            int(j),
+            _plain(targets[j]),
+            float(row[j]),
+            float(pulls[j]),
+            graphs[j],
+            kernel.align(G, graphs[j]),
+            None if graphs.names is None else graphs.names[j],
+        )
         for j in chosen
     )
     total = float(np.abs(pulls).sum())

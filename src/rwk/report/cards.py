@@ -120,8 +120,9 @@ def neighbours_card(found: Any) -> str:
     if found.indices.ndim != 1:
         rows = [("queries", f"{len(found.indices):,}"), ("neighbours each", f"{found.indices.shape[1]}")]
         return card("Nearest graphs", facts([*rows, ("work", solved)]))
-    near = zip(found.indices.tolist(), found.values.tolist(), strict=True)
-    return card("Nearest graphs", bars((f"graph {i}", value) for i, value in near), facts([("work", solved)]))
+    titles = [f"graph {i}" for i in found.indices.tolist()] if found.names is None else found.names.tolist()
+    near = zip(titles, found.values.tolist(), strict=True)
+    return card("Nearest graphs", bars(near), facts([("work", solved)]))
 
 
 def run_card(run: Any) -> str:
@@ -131,7 +132,7 @@ def run_card(run: Any) -> str:
 
 def explanation_card(found: Any) -> str:
     """An explained prediction: the graphs that pull towards it and away from it, and the most important nodes."""
-    pulls = [(f"graph {support.index} (class {support.target})", support.pull) for support in found.supports]
+    pulls = [(f"{support.title} (class {support.target})", support.pull) for support in found.supports]
     nodes = ", ".join(map(str, found.top_nodes(6)))
     rows = [("margin", f"{found.margin:.3f}"), ("nodes that matter most", nodes)]
     return card(f"Predicted {found.predicted}, not {found.rival}", bars(pulls, "#e08214"), facts(rows))

@@ -77,7 +77,7 @@ def plot_pulls(explanation: Explanation, *, ax: Any = None) -> Any:
         color=[CLASSES[1] if support.pull > 0 else CLASSES[0] for support in supports],
         height=0.62,
     )
-    ax.set_yticks(range(len(supports)), [f"graph {support.index} ({support.target})" for support in supports])
+    ax.set_yticks(range(len(supports)), [f"{support.title} ({support.target})" for support in supports])
     ax.axvline(0, color=MUTED, linewidth=0.8)
     ax.set_xlabel(f"pull towards class {explanation.predicted}")
     quiet(ax, grid="x")
@@ -133,7 +133,7 @@ def plot_explanation(
             way = "towards" if support.pull > 0 else "away from"
             headline(
                 ax,
-                f"graph {support.index}, class {support.target}",
+                f"{support.title}, class {support.target}",
                 f"pulls {way} {explanation.predicted} by {abs(support.pull):.2f} · RW {support.solution.value:.3f}",
             )
             ax.title.set_color(INK)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +12,8 @@ from rwk.report.heatmap import square_matrix
 from rwk.report.palette import INK, LINK, MUTED, WARN, class_colours, headline, new_axes, quiet
 from rwk.report.stress import LARGE, stress_layout
 from rwk.runtime.arrays import FloatArray
+
+NAMED: Final = 40  # points that are named on a map, at most: more names would cover each other
 
 
 def dataset_map(
@@ -65,7 +68,12 @@ def dataset_map(
 
 
 def plot_map(
-    D: ArrayLike, targets: ArrayLike | None = None, *, places: FloatArray | None = None, ax: Any = None
+    D: ArrayLike,
+    targets: ArrayLike | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    places: FloatArray | None = None,
+    ax: Any = None,
 ) -> Any:
     """Draw a dataset as a map: one point per graph, coloured by class, similar graphs near each other.
 
@@ -75,6 +83,8 @@ def plot_map(
         Matrix of discrepancies.
     targets : array of length n_graphs, optional
         Class of each graph.
+    names : sequence of n_graphs str, optional
+        Name of each graph, such as `graphs.names`; written beside the points of at most 40 graphs.
     places : array of shape (n_graphs, 2), optional
         Positions from `dataset_map`; computed if None.
     ax : matplotlib Axes, optional
@@ -105,6 +115,9 @@ def plot_map(
         mine = places[classes == label]
         title = f"{label} ({len(mine)})"
         ax.scatter(*mine.T, s=size, color=colour, alpha=0.75, edgecolors="white", linewidths=0.5, label=title)
+    if names is not None and n <= NAMED:
+        for name, (x, y) in zip(names, places, strict=True):
+            ax.annotate(name, (x, y), xytext=(5, 3), textcoords="offset points", fontsize=7.5, color=INK)
     ax.autoscale()  # limits that were set before would contradict equal units
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_xticks([])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rwk.graphs.graph_set import graph_title
 from rwk.runtime.arrays import FloatArray
 
 if TYPE_CHECKING:
@@ -33,6 +34,11 @@ class RunData:
     kernel: FloatArray
     targets: NDArray[Any] | None
     parameters: Mapping[str, Any]
+    names: tuple[str, ...] | None = None
+
+    def title(self, i: Any) -> str:
+        """The name of graph i, or its number."""
+        return graph_title(self.names, int(i))
 
 
 def read_run(path: str | Path) -> RunData:
@@ -84,4 +90,5 @@ def _assembled(record: Mapping[str, Any], scores: Sequence[Score], arrays: Mappi
         kernel=np.asarray(arrays["kernel"], np.float64),
         targets=arrays.get("targets"),
         parameters=json.loads(str(arrays.get("parameters", "{}"))),
+        names=tuple(arrays["names"].tolist()) if "names" in arrays else None,
     )

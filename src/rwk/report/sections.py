@@ -106,7 +106,7 @@ def _overview(run: RunData) -> Section:
     blocks: list[Any] = [picture(plot_kernel(run.kernel, run.targets), words)]
     if n > 2:
         words = f"Map of {n} graphs in the plane: near means similar, colours are classes"
-        blocks.append(picture(plot_map(run.discrepancy, run.targets), words))
+        blocks.append(picture(plot_map(run.discrepancy, run.targets, names=run.names), words))
     return Section("Overview", blocks)
 
 
@@ -118,9 +118,9 @@ def _neighbours(run: RunData, graphs: GraphSet | None, align: Aligner | None) ->
     for i in _centres(run)[:4]:
         nearest = _nearest(run, i)[:NEIGHBOURS]
         rows = [
-            [f"graph {j}", _target(run, j), f"{run.discrepancy[i, j]:.3f}", f"{run.kernel[i, j]:.3f}"] for j in nearest
+            [run.title(j), _target(run, j), f"{run.discrepancy[i, j]:.3f}", f"{run.kernel[i, j]:.3f}"] for j in nearest
         ]
-        blocks.append(Table(["nearest", "class", "RW", "kernel"], rows, f"graph {i}, class {_target(run, i)}"))
+        blocks.append(Table(["nearest", "class", "RW", "kernel"], rows, f"{run.title(i)}, class {_target(run, i)}"))
         blocks += _drawn(run, graphs, align, i, int(nearest[0]))
     return Section("Nearest neighbours", blocks)
 
@@ -133,10 +133,10 @@ def _hardest(run: RunData, graphs: GraphSet | None, align: Aligner | None) -> Se
     order = np.argsort(margins)[:HARD]
     rows = [
         [
-            f"graph {i}",
+            run.title(i),
             _target(run, i),
-            f"graph {same[i]}",
-            f"graph {other[i]} ({_target(run, other[i])})",
+            run.title(same[i]),
+            f"{run.title(other[i])} ({_target(run, other[i])})",
             f"{margins[i]:+.3f}",
         ]
         for i in order
@@ -217,15 +217,14 @@ def _drawn(run: RunData, graphs: GraphSet | None, align: Aligner | None, i: int,
     if graphs is None or align is None or i == j:
         return []
     first, second = graphs[i], graphs[j]
-    title = f"graph {i} ({_target(run, i)}) and graph {j} ({_target(run, j)})"
+    title = f"{run.title(i)} ({_target(run, i)}) and {run.title(j)} ({_target(run, j)})"
     larger = float(np.clip(max(first.n_nodes, second.n_nodes) / 40, 1.0, 1.8))
     axes = new_axes(
         6.4 * larger, 3.9 * larger, ncols=2, width_ratios=(3.0, 1)
     )  # small, so that it can be read on a phone
     ax = plot_alignment(first, second, align(first, second), axes=axes, title=title)
-    words = (
-        f"Alignment of graph {i} and graph {j}: {first.n_nodes} and {second.n_nodes} nodes, lines show transported mass"
-    )
+    sizes = f"{first.n_nodes} and {second.n_nodes} nodes"
+    words = f"Alignment of {run.title(i)} and {run.title(j)}: {sizes}, lines show transported mass"
     return [picture(ax, words, wide=True)]
 
 

@@ -160,6 +160,7 @@ class RWFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.spread_ = float(np.sqrt(((features - self.centre_) ** 2).sum(axis=1).mean())) or 1.0
         measures = kernel.measures_
         kernel.measures_, kernel.n_graphs_ = cut(measures, self.landmarks_), m
+        kernel.names_ = None if kernel.names_ is None else tuple(kernel.names_[i] for i in self.landmarks_)
         self.kernel_ = kernel
         return features, measures
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rwk.convert import as_graphs
 from rwk.gram.matrix import self_discrepancy
@@ -33,6 +34,12 @@ class Neighbours(NamedTuple):
     values: FloatArray  # discrepancies
     n_solved: int  # pairs solved, for all queries together
     n_candidates: int  # pairs that a full scan would solve
+    candidate_names: tuple[str, ...] | None = None  # of all graphs searched, if they have names
+
+    @property
+    def names(self) -> NDArray[np.str_] | None:
+        """Names of the graphs found, in the shape of `indices`; None if the graphs searched have no names."""
+        return None if self.candidate_names is None else np.array(self.candidate_names)[self.indices]
 
     @property
     def share_solved(self) -> float:
@@ -64,7 +71,7 @@ def nearest(query: Any, graphs: Any, k: int = 10, *, max_share: float | None = N
     -------
     Neighbours
         `indices` and `values` (discrepancies), nearest first: shape (k,) for one query, (queries, k) for several; and
-        how many pairs were solved (`n_solved` of `n_candidates`).
+        how many pairs were solved (`n_solved` of `n_candidates`). If the candidates have names, so does the answer.
 
     Examples
     --------
@@ -72,6 +79,8 @@ def nearest(query: Any, graphs: Any, k: int = 10, *, max_share: float | None = N
     >>> found = nearest(nx.cycle_graph(6), [nx.path_graph(5), nx.cycle_graph(7), nx.star_graph(9)], k=1)
     >>> found.indices.tolist()
     [1]
+    >>> nearest(nx.cycle_graph(6), {"path": nx.path_graph(5), "ring": nx.cycle_graph(7)}, k=2).names.tolist()
+    ['ring', 'path']
     """
     if isinstance(graphs, RWKernel):
         if parameters:
@@ -93,7 +102,7 @@ def nearest(query: Any, graphs: Any, k: int = 10, *, max_share: float | None = N
         indices, values = indices[0], values[0]
     extra = 0 if scan.own is None else len(scan.own)
     n_solved = sum(one[2] for one in found) + extra
-    return Neighbours(indices, values, n_solved, len(found) * kernel.n_graphs_ + extra)
+    return Neighbours(indices, values, n_solved, len(found) * kernel.n_graphs_ + extra, kernel.names_)
 
 
 class _Scan(NamedTuple):
