@@ -8,13 +8,15 @@ import logging
 import pickle
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pytest
 
-from rwk import GraphError, GraphSet, as_graphs
+from rwk import GraphError, GraphSet, as_graphs, load_dataset, to_networkx, to_tu
+from rwk.convert.exports import write_graphml
 
 
 def atoms(graphs: GraphSet) -> list[str]:
@@ -288,3 +290,101 @@ def test_align_two_smiles(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, ["align", str(tmp_path / "two.smi"), "0", "1"]).exit_code == 0
     done = CliRunner().invoke(app, ["align", str(tmp_path / "two.smi"), "0", "x"])
     assert "'x' is not the number of a graph; two has graphs 0 to 1" in str(done.exception)
+
+
+# back to other forms
+
+
+def everything() -> GraphSet:
+    graphs = []
+    for n in (3, 5):
+        graph = nx.cycle_graph(n)
+        for i in graph:
+            graph.nodes[i].update(label="CNO"[i % 3], x=[i / 3, 1.0])
+        for k, (u, v) in enumerate(graph.edges):
+            graph.edges[u, v].update(label="ab"[k % 2], attributes=[k / 7])
+        graphs.append(graph)
+    return as_graphs(graphs, targets=["yes", "no"])
+
+
+def same(one: GraphSet, other: GraphSet, *fields: str) -> None:
+    np.testing.assert_array_equal(one.node_offsets, other.node_offsets)
+    np.testing.assert_array_equal(one.edges, other.edges)
+    for field in fields:
+        np.testing.assert_array_equal(getattr(one, field), getattr(other, field), err_msg=field)
+
+
+FIELDS = ("node_labels", "node_attributes", "edge_labels", "edge_attributes")
+
+
+def test_networkx_and_back() -> None:
+    graphs = everything()
+    networks = to_networkx(graphs)
+    assert [network.graph["target"] for network in networks] == ["yes", "no"]
+    same(as_graphs(networks), graphs, *FIELDS)
+    weighted = as_graphs(np.array([[0, 2.5], [2.5, 0]]))
+    same(as_graphs(to_networkx(weighted)), weighted, "edge_weights")
+
+
+def test_tu_and_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RWK_CACHE", str(tmp_path / "cache"))
+    graphs = everything()
+    found = load_dataset(to_tu(graphs, tmp_path / "OUT"))
+    assert found.name == "OUT"
+    same(found, graphs, "node_attributes", "edge_attributes")
+    assert targets(found) == [1, 0]
+    names = dict(line.split(": ") for line in (tmp_path / "OUT" / "OUT_names.txt").read_text().splitlines())
+    assert found.node_labels is not None
+    assert found.edge_labels is not None
+    assert [names[f"node label {code}"] for code in found.node_labels.tolist()] == atoms(graphs)
+    assert graphs.edge_labels is not None
+    assert graphs.label_names is not None
+    written = [names[f"edge label {code}"] for code in found.edge_labels.tolist()]
+    assert written == [graphs.label_names[code] for code in graphs.edge_labels.tolist()]
+    with pytest.raises(GraphError, match="OUT exists already; give a folder that is new or empty"):
+        to_tu(graphs, tmp_path / "OUT")
+
+
+def test_tu_keeps_numbers_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("grakel")
+    monkeypatch.setenv("RWK_CACHE", str(tmp_path / "cache"))
+    mutag = load_dataset("MUTAG")
+    same(load_dataset(to_tu(mutag, tmp_path / "M")), mutag, "node_labels", "edge_labels", "targets")
+    values = replace(mutag, targets=np.arange(188) / 7)
+    same(load_dataset(to_tu(values, tmp_path / "R")), values, "targets")
+    with pytest.warns(UserWarning, match="no targets; every class in the TU folder is 0"):
+        to_tu(replace(mutag, targets=None), tmp_path / "N")
+    with pytest.warns(UserWarning, match="no edge weights; they are written as the first edge attribute"):
+        to_tu(as_graphs(np.array([[0, 2.5], [2.5, 0]]), targets=[1]), tmp_path / "W")
+
+
+@pytest.mark.parametrize("kind", ["tu", "graphml", "parquet"])
+def test_convert_writes_what_as_graphs_reads(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from typer.testing import CliRunner
+
+    from rwk.cli.app import app
+
+    pytest.importorskip("rdkit")
+    if kind == "parquet":
+        pytest.importorskip("pyarrow")
+    monkeypatch.setenv("RWK_CACHE", str(tmp_path / "cache"))
+    path = put(tmp_path / "t.csv", "smiles,y\nCC(=O)[O-],0.5\nc1ccccc1,1.5\nC,2.5\n")
+    out = tmp_path / ("out.parquet" if kind == "parquet" else "out")
+    done = CliRunner().invoke(app, ["convert", str(path), str(out), "--to", kind])
+    assert done.exit_code == 0, done.output
+    assert f"3 graphs as {kind}" in done.output
+    found, original = as_graphs(out), as_graphs(path)
+    assert targets(found) == [0.5, 1.5, 2.5]
+    same(found, original)
+    if kind != "tu":
+        assert atoms(found) == atoms(original)
+        same(found, original, "edge_labels")
+    done = CliRunner().invoke(app, ["convert", str(path), str(out), "--to", "xml"])
+    assert "--to xml is unknown; give tu, graphml or parquet" in str(done.exception)
+
+
+def test_graphml_keeps_vectors(tmp_path: Path) -> None:
+    graphs = everything()
+    found = as_graphs(write_graphml(graphs, tmp_path / "out"))
+    same(found, graphs, *FIELDS)
+    assert targets(found) == ["yes", "no"]

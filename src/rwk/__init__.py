@@ -35,6 +35,8 @@ _PUBLIC = {
     "molecules": "convert.molecules",
     "make_folds": "experiment",
     "nested_cv": "experiment",
+    "to_networkx": "convert.exports",
+    "to_tu": "convert.exports",
 }
 
 # packages that are used by their own name: rwk.baselines.get("wwl")

@@ -13,6 +13,7 @@ from rwk.cli.align_command import align
 from rwk.cli.baselines_command import baselines
 from rwk.cli.bench_command import bench
 from rwk.cli.classify_command import classify
+from rwk.cli.convert_command import convert
 from rwk.cli.demo_command import demo
 from rwk.cli.doctor_command import doctor
 from rwk.cli.explain_command import explain
@@ -56,6 +57,6 @@ def about(
         raise typer.Exit
 
 
-for command in (demo, info, align, gram, query, classify, report, explain, explore, reproduce, bench, doctor):
+for command in (demo, info, convert, align, gram, query, classify, report, explain, explore, reproduce, bench, doctor):
     app.command()(command)
 app.add_typer(baselines, name="baselines")

@@ -14,6 +14,7 @@
     molecule_files    .smi, .sdf and .mol
     table_files       .csv, .tsv and .parquet with a column of SMILES
     file_contents     `Contents`, what the readers return: graphs, targets, names
+    exports           the other way: networkx, a TU folder, GraphML files, parquet
     build             what the converters share: names of attributes, warnings, the last step to a `Graph`
     label_coding      gives new graphs the label codes of fitted graphs; called by the kernel and `explore`
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -39,11 +40,21 @@ def _read(path: Path) -> Any:
         return parse_edge_list(read_text(path), str(path))
     check_kind(path, (*readers,))
     try:
-        return readers[ending](path)
+        return _with_vectors(readers[ending](path))
     except OSError as error:
         raise GraphError(f"{path} cannot be opened ({error.strerror or error}); check the path") from error
     except Exception as error:  # each reader raises its own kinds of errors for invalid files
         raise GraphError(f"{path}: not a valid {path.suffix[1:].lower()} file ({error}); correct it") from error
+
+
+def _with_vectors(network: Any) -> Any:
+    """The network with attributes that `exports` wrote as text, such as "[0.5, 1.0]", as lists of numbers."""
+    rows = [data for _, data in network.nodes(data=True)] + [data for _, _, data in network.edges(data=True)]
+    for data in rows:
+        text = data.get("attributes")
+        if isinstance(text, str) and text.startswith("["):
+            data["attributes"] = json.loads(text)
+    return network
 
 
 def node_names(path: Path) -> list[str] | None:
