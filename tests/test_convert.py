@@ -628,3 +628,29 @@ def test_importing_rwk_imports_no_library() -> None:
         "print([m for m in ('networkx', 'scipy', 'pooch', 'torch', 'rdkit', 'grakel', 'igraph') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_ignored_attributes_are_listed_once() -> None:
+    people = nx.path_graph(3)
+    for i, node in enumerate(people):
+        people.nodes[node].update(club="ab"[i % 2], age=30 + i, name=f"n{i}")
+    with pytest.warns(UserWarning, match="ignoring") as caught:
+        as_graphs([people, people], node_label="club")
+    sentence = "using node attribute 'club' as label; ignoring 'age', 'name': pass node_attributes=['age'] to use them"
+    assert [str(warning.message) for warning in caught] == [sentence]
+    with pytest.warns(
+        UserWarning, match=r"ignoring node attribute 'club', .*: pass node_attributes=\['age'\] or node_"
+    ):
+        as_graphs(people)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert as_graphs(people, node_label="club", node_attributes="age").node_attributes is not None
+        as_graphs(people, node_label="club", node_attributes=[])
+
+
+def test_ignored_edge_attributes_are_listed() -> None:
+    network = nx.Graph()
+    network.add_edge(0, 1, weight=2.0, length=1.5, sign="+")
+    expected = r"'weight' as weight; ignoring 'length', 'sign': pass edge_attributes=\['length'\] or"
+    with pytest.warns(UserWarning, match=expected):
+        as_graphs(network)

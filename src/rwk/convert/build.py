@@ -36,13 +36,20 @@ class Notes:
     """Collects what was changed without being asked, to warn once when all graphs are converted."""
 
     counts: Counter[str] = field(default_factory=Counter)
+    sentences: dict[str, None] = field(default_factory=dict)  # each once, in order
 
     def add(self, what: str) -> None:
         """Count one more graph to which this happened."""
         self.counts[what] += 1
 
+    def say(self, sentence: str) -> None:
+        """Keep a sentence about all graphs together."""
+        self.sentences[sentence] = None
+
     def warn(self, n_graphs: int, stacklevel: int) -> None:
-        """Give one warning per kind of change."""
+        """Give one warning per kind of change, and one per sentence."""
+        for sentence in self.sentences:
+            warnings.warn(sentence, stacklevel=stacklevel + 1)
         for what, count in self.counts.items():
             warnings.warn(f"{count} of {n_graphs} graphs {what}", stacklevel=stacklevel + 1)
 

@@ -41,6 +41,11 @@ def from_networks(items: Mapping[int, Any], names: Names, notes: Notes) -> dict[
         edge_label=_choose(edges, names.edge_label, EDGE_LABELS, _could_be_label, "edge"),
         edge_attributes=_choose_all(edges, names.edge_attributes, EDGE_ATTRIBUTES, "edge"),
     )
+    for what, rows in (("node", nodes), ("edge", edges)):
+        if getattr(names, f"{what}_attributes") is None:  # a user who names attributes has chosen among all of them
+            sentence = ignored_attributes(_present(rows), chosen, what)
+            if sentence:
+                notes.say(sentence)
     return {i: _convert(network, f"graph {i}", chosen, notes) for i, network in networks.items()}
 
 
@@ -99,14 +104,45 @@ def _choose(
     what: str,
 ) -> str | None:
     """The name that the user gave, or the first usual name that is present and fits, or None."""
-    present: dict[str, Any] = {}
-    for graph in rows.values():
-        for row in graph:
-            present.update((key, value) for key, value in row.items() if key not in present and value is not None)
+    present = _present(rows)
     if name is not None and name not in present:
         known = ", ".join(map(repr, present)) or "none"
         raise GraphError(f"no {what} has an attribute {name!r}; the attributes of {what}s are: {known}")
     return name if name is not None else next((n for n in usual if n in present and fits(present[n])), None)
+
+
+def _present(rows: Mapping[int, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+    """The attributes that any node (or edge) of any graph has, each with its first value."""
+    present: dict[str, Any] = {}
+    for graph in rows.values():
+        for row in graph:
+            present.update((key, value) for key, value in row.items() if key not in present and value is not None)
+    return present
+
+
+def ignored_attributes(present: Mapping[str, Any], chosen: Names, what: str) -> str:
+    """The sentence that lists attributes that are not used, and how to use them; empty if all are used.
+
+    Identifiers (`id`, which GEXF writes, and names that begin with `_`) are not listed.
+
+    >>> ignored_attributes({"club": "Officer", "age": 31}, Names(node_label="club"), "node")
+    "using node attribute 'club' as label; ignoring 'age': pass node_attributes=['age'] to use it"
+    """
+    label, vectors = getattr(chosen, f"{what}_label"), getattr(chosen, f"{what}_attributes") or ()
+    used = {label: "label", **dict.fromkeys(vectors, "attribute")}
+    if what == "edge":
+        used[chosen.edge_weight] = "weight"
+    ignored = [name for name in present if name not in used and name != "id" and not str(name).startswith("_")]
+    if not ignored:
+        return ""
+    numbers = [name for name in ignored if _could_be_attribute(present[name])]
+    words = [name for name in ignored if name not in numbers and isinstance(present[name], str | bool)]
+    ways = [f"{what}_attributes={numbers}"] if numbers else []
+    ways += [f"{what}_label={words[0]!r}"] if words and label is None else []
+    listed = ", ".join(map(repr, ignored[:6])) + (" and others" if len(ignored) > 6 else "")
+    found = ", ".join(f"{name!r} as {role}" for name, role in used.items() if name in present)
+    text = f"using {what} attribute {found}; ignoring {listed}" if found else f"ignoring {what} attribute {listed}"
+    return text + (f": pass {' or '.join(ways)} to use {'it' if len(ignored) == 1 else 'them'}" if ways else "")
 
 
 def _choose_all(
