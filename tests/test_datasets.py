@@ -441,6 +441,41 @@ def test_a_download_is_verified_and_kept(site: Path, monkeypatch: pytest.MonkeyP
     assert_same(load_dataset("enzymes"), expected)  # from the user's cache
 
 
+def test_a_set_of_the_collection_is_downloaded_without_a_checksum(site: Path, caplog: pytest.LogCaptureFixture) -> None:
+    expected = load_dataset(zipped(folder(site, "IMDB-BINARY")))
+    with caplog.at_level("INFO", "rwk"):
+        assert_same(load_dataset("imdb-binary"), expected)
+    assert f"downloading {catalogue.SITE}/IMDB-BINARY.zip" in caplog.text
+
+
+def test_a_bar_shows_the_download_in_a_terminal(
+    site: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    zipped(folder(site, "AIDS"))
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    load_dataset("AIDS")
+    assert "downloading AIDS.zip" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("IMDB-BINRY", "IMDB-BINARY"),
+        ("Mutagenicty", "Mutagenicity"),
+        ("REDIT-BINARY", "REDDIT-BINARY"),
+        ("AIDZ", "AIDS"),
+    ],
+)
+def test_the_nearest_name_of_the_collection_is_suggested(typed: str, meant: str) -> None:
+    with pytest.raises(GraphError, match=f"there is no dataset {typed!r}; did you mean {meant!r}"):
+        load_dataset(typed)
+
+
+def test_a_download_that_is_not_allowed_gives_the_address(tmp_path: Path) -> None:
+    with pytest.raises(GraphError, match=r"REDDIT-BINARY is not on this computer; .*http.*/REDDIT-BINARY\.zip"):
+        load_dataset("reddit-binary", root=tmp_path, download=False)
+
+
 def test_a_download_with_another_content(site: Path, tmp_path: Path) -> None:
     zipped(folder(site, "ENZYMES"))
     with pytest.raises(GraphError, match=r"does not contain the expected ENZYMES \(content .* expected 860a4bb0"):

@@ -21,7 +21,10 @@ def info(
     from rwk.datasets import dataset_statistics, list_datasets
 
     if not data:
-        say("\n".join(list_datasets()))
+        verified = list_datasets()
+        say("\n".join(verified))
+        others = [name for name in list_datasets(verified=False) if name not in verified]
+        say(f"\nalso in the TU collection, downloaded without a checksum: {', '.join(others)}")
         return
     for name in data:
         row = dataset_statistics(load_graphs(DataSource(name, smiles_column, target))).row()

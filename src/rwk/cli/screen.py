@@ -26,9 +26,9 @@ def known_names(incomplete: str) -> list[str]:
     >>> known_names("COX")
     ['COX2', 'COX2_MD']
     """
-    from rwk.datasets.catalogue import CHECKSUMS
+    from rwk.datasets.catalogue import COLLECTION
 
-    return [name for name in CHECKSUMS if name.lower().startswith(incomplete.lower())]
+    return [name for name in sorted(COLLECTION.values()) if name.lower().startswith(incomplete.lower())]
 
 
 Data = Annotated[

@@ -1,7 +1,9 @@
 """Benchmark sets in TU form: find, download, verify, read, cache.
 
-    load          `load_dataset`: finds a set by name or path, downloads it if needed; calls the four files below
+    load          `load_dataset`: finds a set by name or path, downloads it if needed; calls the files below
     catalogue     the names of the known sets, and the checksums of their contents
+    collection    the names of the whole TU collection
+    download      one file from the web, with a progress bar
     tu_files      where the files of a set are: a folder or a zip, opened safely, never extracted
     tu_reader     one vectorised reader for all sets
     parsed_cache  the parsed set on disk as npz, and the checksum of its content

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from rwk.datasets.collection import collection_names
+
 SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
 
 # Content checksums (`parsed_cache.content_checksum`) of copies that were compared with the published statistics. They
@@ -43,6 +45,8 @@ def plain(name: str) -> str:
 
 
 KNOWN = {plain(name): name for name in CHECKSUMS}
+# all names of the TU collection; those without a checksum are read as they come
+COLLECTION = {**{plain(name): name for name in collection_names()}, **KNOWN}
 
 # What the node labels mean, for the sets whose own descriptions say so.
 ELEMENTS = {

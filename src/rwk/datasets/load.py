@@ -10,14 +10,20 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from rwk.datasets import catalogue
+from rwk.datasets.download import fetch
 from rwk.datasets.parsed_cache import cache_folder, content_checksum, read_cached, write_cached
 from rwk.datasets.tu_files import find_source, tu_place
 from rwk.datasets.tu_reader import read_tu
 from rwk.graphs import GraphError, GraphSet
 
 
-def list_datasets() -> list[str]:
+def list_datasets(verified: bool = True) -> list[str]:
     """Names of the sets that can be downloaded.
+
+    Parameters
+    ----------
+    verified : bool, default True
+        Whether to list only the sets whose content is compared with a checksum, or the whole TU collection.
 
     Returns
     -------
@@ -28,16 +34,19 @@ def list_datasets() -> list[str]:
     >>> from rwk.datasets import list_datasets
     >>> list_datasets()[:3]
     ['BZR', 'BZR_MD', 'COLLAB']
+    >>> "IMDB-BINARY" in list_datasets(verified=False)
+    True
     """
-    return sorted(catalogue.CHECKSUMS)
+    return sorted(catalogue.CHECKSUMS) if verified else sorted(catalogue.COLLECTION.values(), key=str.lower)
 
 
 def load_dataset(name_or_path: str | Path, root: str | Path | None = None, download: bool = True) -> GraphSet:
     """Load a benchmark set by name, or any set in TU form from a folder or zip.
 
     A name is looked for as a folder or zip in `root` (or `$RWK_DATA`), then in the user's cache, then in installed
-    packages that contain it. If it is not found there, it is downloaded from the TUDataset site and its content is
-    verified. The parsed form is cached in `$RWK_CACHE`, or in the user's cache folder.
+    packages that contain it. If it is not found there, it is downloaded from the TUDataset site. The content of the
+    sets that `list_datasets()` gives is verified; the others of the collection are read as they come. The parsed form
+    is cached in `$RWK_CACHE`, or in the user's cache folder.
 
     Parameters
     ----------
@@ -66,11 +75,14 @@ def load_dataset(name_or_path: str | Path, root: str | Path | None = None, downl
     found = _find(name, root)
     if found is not None:
         return read_path(found)
-    if catalogue.plain(name) in catalogue.KNOWN:
-        name = catalogue.KNOWN[catalogue.plain(name)]
+    if catalogue.plain(name) in catalogue.COLLECTION:
+        name = catalogue.COLLECTION[catalogue.plain(name)]
         if download:
             return _download(name)
-        raise GraphError(f"{name} is not on this computer; allow the download, or put {name}.zip into {_ROOTS}")
+        raise GraphError(
+            f"{name} is not on this computer; allow the download, or put {name}.zip into {_ROOTS}; it is at "
+            f"{catalogue.SITE}/{name}.zip"
+        )
     if Path(name).exists():
         return read_path(Path(name))
     raise GraphError(_unknown(name, root))
@@ -124,7 +136,7 @@ def _folders(root: str | Path | None) -> Iterator[Path]:
 
 
 def _unknown(name: str, root: str | Path | None) -> str:
-    names = {**catalogue.KNOWN, **{key: path.name.removesuffix(".zip") for key, path in _places(root)}}
+    names = {**catalogue.COLLECTION, **{key: path.name.removesuffix(".zip") for key, path in _places(root)}}
     near = difflib.get_close_matches(catalogue.plain(name), names, n=1, cutoff=0.5)
     hint = f"did you mean {names[near[0]]!r}?" if near else f"the known names are {', '.join(list_datasets())}"
     return f"there is no dataset {name!r}; {hint} (or give the path of a TU folder or zip)"
@@ -132,14 +144,10 @@ def _unknown(name: str, root: str | Path | None) -> str:
 
 def _download(name: str) -> GraphSet:
     """Download, read and verify a set; it gets its name in the cache only after that."""
-    import pooch
-
     folder = cache_folder() / "datasets"
     url = f"{catalogue.SITE}/{name}.zip"
-    pooch.get_logger().setLevel("ERROR")  # it would print the checksum of the zip, which is not the one we compare
-    beside = f".{name}.{os.getpid()}.zip"
     try:
-        fetched = Path(pooch.retrieve(url, known_hash=None, fname=beside, path=folder))
+        fetched = fetch(url, folder, f".{name}.{os.getpid()}.zip")
     except Exception as error:  # any failure of the network, the site or the disk
         raise GraphError(
             f"{name} is not on this computer and could not be downloaded from {url} ({type(error).__name__}); "
@@ -148,9 +156,9 @@ def _download(name: str) -> GraphSet:
     try:
         source = find_source(fetched)
         graphs = read_tu(source)
-        got = content_checksum(graphs, node_order=name not in catalogue.ANY_NODE_ORDER)
-        wanted = catalogue.CHECKSUMS[name]
-        if got != wanted:
+        wanted = catalogue.CHECKSUMS.get(name)
+        got = None if wanted is None else content_checksum(graphs, node_order=name not in catalogue.ANY_NODE_ORDER)
+        if wanted is not None and got is not None and got != wanted:
             raise GraphError(
                 f"{url} does not contain the expected {name} (content checksum {got[:12]}, expected {wanted[:12]}); "
                 f"try again later, or put a copy you trust into {_ROOTS}"
