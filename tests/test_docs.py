@@ -25,7 +25,12 @@ ROOT = Path(__file__).parent.parent
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # page -> libraries its snippets compare with
-NEEDS = {"coming-from.md": ("ot", "grakel"), "molecules.md": ("rdkit",), "scaling.md": ("zarr",)}
+NEEDS = {
+    "coming-from.md": ("ot", "grakel"),
+    "molecules.md": ("rdkit",),
+    "formats.md": ("rdkit",),
+    "scaling.md": ("zarr",),
+}
 
 
 def snippets(page: Path) -> str:

@@ -388,3 +388,29 @@ def test_graphml_keeps_vectors(tmp_path: Path) -> None:
     found = as_graphs(write_graphml(graphs, tmp_path / "out"))
     same(found, graphs, *FIELDS)
     assert targets(found) == ["yes", "no"]
+
+
+# the page of formats
+
+PAGE = (Path(__file__).parent.parent / "docs" / "formats.md").read_text(encoding="utf-8")
+EXAMPLES = {
+    "SMILES: .smi": ".smi",
+    "Tables": ".csv",
+    "GraphML, GML": ".gml",
+    "Node-link": ".json",
+    "Edge lists": ".txt",
+}
+
+
+@pytest.mark.parametrize("heading", EXAMPLES)
+def test_the_examples_of_the_page_are_read(heading: str, tmp_path: Path) -> None:
+    if EXAMPLES[heading] in (".smi", ".csv"):
+        pytest.importorskip("rdkit")
+    section = PAGE.split(f"\n## {heading}")[1].split("\n## ")[0]
+    text = re.findall(r"```text\n(.*?)```", section, re.DOTALL)[0]
+    assert as_graphs(put(tmp_path / f"example{EXAMPLES[heading]}", text)).sizes.min() >= 2
+
+
+def test_the_table_of_edges_on_the_page_is_one_graph(tmp_path: Path) -> None:
+    text = re.findall(r"```text\n(source,target.*?)```", PAGE, re.DOTALL)[0]
+    assert as_graphs(put(tmp_path / "edges.csv", text)).n_edges.tolist() == [4]
