@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
 from rwk import Graph, GraphSet
@@ -47,4 +48,25 @@ def to_grakel(graphs: GraphSet, attributes: bool = False) -> list[Any]:
         else:
             labels = dict(enumerate(graph.node_labels.tolist()))
         result.append((neighbours, labels))
+    return result
+
+
+def as_networkx(graph: Graph) -> Any:
+    result = nx.Graph()
+    result.add_nodes_from(range(graph.n_nodes))
+    result.add_edges_from(graph.edges.tolist())
+    return result
+
+
+def dense(graph: Graph) -> Any:
+    return graph.adjacency().toarray()
+
+
+def colours_of(graph: Graph, rounds: int) -> list[list[Any]]:
+    """Colours as nested tuples, one list per round."""
+    network = as_networkx(graph)
+    result = [list(graph.node_labels.tolist())]
+    for _ in range(rounds):
+        last = result[-1]
+        result.append([(last[v], tuple(sorted((last[w] for w in network[v]), key=repr))) for v in network])
     return result

@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from baseline_graphs import random_set, without
+from baseline_graphs import as_networkx, colours_of, dense, random_set, without
 from rwk import Graph, GraphSet, baselines
 from rwk.baselines.graph_hopper import path_counts
 from rwk.baselines.network_simplex import first_tree, flows, improve, uniform_plan
@@ -20,27 +20,6 @@ from rwk.baselines.retgk import return_probabilities
 
 GRAPHS = random_set(2, 7, low=3, high=8)
 LABELLED = without(GRAPHS, "node_attributes")
-
-
-def as_networkx(graph: Graph) -> Any:
-    result = nx.Graph()
-    result.add_nodes_from(range(graph.n_nodes))
-    result.add_edges_from(graph.edges.tolist())
-    return result
-
-
-def dense(graph: Graph) -> Any:
-    return graph.adjacency().toarray()
-
-
-def colours_of(graph: Graph, rounds: int) -> list[list[Any]]:
-    """Colours as nested tuples, one list per round."""
-    network = as_networkx(graph)
-    result = [list(graph.node_labels.tolist())]
-    for _ in range(rounds):
-        last = result[-1]
-        result.append([(last[v], tuple(sorted((last[w] for w in network[v]), key=repr))) for v in network])
-    return result
 
 
 def test_wl_oa_is_the_best_assignment() -> None:

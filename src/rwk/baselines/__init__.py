@@ -10,8 +10,8 @@
         networks            their layers and the training loop; needs torch
     base               what the methods share: fit and transform, checks, the settings of a grid
     parameter_ranges   the values that parameters may have
-    tools              histograms · node_features · paths · pair_matrix (all pairs, by threads) ·
-                       network_simplex (exact transport)
+    tools              histograms · node_features · node_costs (means of node costs) · paths ·
+                       pair_matrix (all pairs, by threads) · network_simplex (exact transport)
 
 A kernel has fit, transform (new graphs × fitted graphs) and fit_transform; a classifier has fit(graphs, y) and predict.
 Kernels need only what rwk itself needs.

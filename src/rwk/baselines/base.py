@@ -3,11 +3,16 @@
 A kernel turns graphs into a representation (`_represent`), and two representations into a matrix (`_compare`); new
 graphs are compared only with what `fit` kept. `settings` yields the Gram matrix of every setting of the grid of a
 method, for model selection by cross-validation, and shares work between settings if it can.
+
+If graphs have both labels and attributes, methods that can use both have the parameter `features`, with one meaning
+everywhere: "labels" and "attributes" compare graphs as if they had nothing else, "both" combines the two, and "auto" is
+what the method does by itself. The fair grid of such a method tries both together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Final, Literal, Self
 
 import numpy as np
@@ -24,6 +29,10 @@ from rwk.runtime.arrays import FloatArray
 
 Kind = Literal["kernel", "discrepancy", "classifier"]
 LARGE: Final = 2000  # graphs
+FEATURES: Final = ("auto", "labels", "attributes", "both")  # values of the parameter `features`
+EITHER: Final = "labels or attributes"
+BOTH: Final = "labels and attributes"
+NO_ATTRIBUTES: Final = "its paper has no way to use attributes"
 
 
 class NotApplicable(GraphError):
@@ -37,9 +46,31 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
     reference: ClassVar[str]
     kind: ClassVar[Kind]
     accepts: ClassVar[tuple[str, ...]]
+    sees: ClassVar[str]  # which of the data that graphs have it uses by default, in words
+    note: ClassVar[str] = ""  # why it can't use the rest
     grid: ClassVar[Mapping[str, Sequence[Any]]]
+    fair_values: ClassVar[Mapping[str, Sequence[Any]]] = {}  # what `fair_grid` changes in `grid`
     extra: ClassVar[str] = ""  # a library that it needs
     ranges: ClassVar[Mapping[str, Range]] = RANGES  # valid values of parameters
+
+    @classmethod
+    def fair_grid(cls) -> dict[str, Sequence[Any]]:
+        """The grid of a fair comparison: it also tries labels and attributes together, as RWK does."""
+        return {**cls.grid, **cls.fair_values}
+
+    @classmethod
+    def fair_sees(cls) -> str:
+        """Which of the data that graphs have the method uses with its fair grid, in words."""
+        return BOTH if "features" in cls.fair_values else cls.sees
+
+    @classmethod
+    def grid_for(cls, graphs: GraphSet, *, fair: bool = False) -> dict[str, Sequence[Any]]:
+        """The grid, or the fair grid; without labels or without attributes there is nothing to combine."""
+        if not fair:
+            return dict(cls.grid)
+        has = _has(graphs)
+        left_out = () if has["labels"] and has["attributes"] else ("features", "label_weight")
+        return {name: values for name, values in cls.fair_grid().items() if name not in left_out}
 
     @classmethod
     def applies(cls, graphs: GraphSet) -> bool:
@@ -70,6 +101,7 @@ class GraphKernel(TransformerMixin, Baseline):  # type: ignore[misc]
     """A graph kernel as a transformer: rows of the matrix are the given graphs, columns the fitted ones."""
 
     kind: ClassVar[Kind] = "kernel"
+    features: str = "auto"  # a parameter of the methods that can choose
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Represent the graphs, and keep what new graphs are compared with; y is ignored."""
@@ -94,11 +126,18 @@ class GraphKernel(TransformerMixin, Baseline):  # type: ignore[misc]
         check_is_fitted(self, "fitted_")
         return np.array([f"graph{i}" for i in range(self.n_graphs_)], dtype=object)
 
-    def settings(self, X: Any) -> Iterator[tuple[str, FloatArray]]:
-        """Name and Gram matrix (for kind "discrepancy": discrepancies) of every setting of the grid."""
+    def settings(self, X: Any, *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
+        """Name and Gram matrix (for kind "discrepancy": discrepancies) of every setting of the grid, or fair grid."""
         graphs = self._graphs(X)
-        for parameters in ParameterGrid(self.grid):
+        for parameters in ParameterGrid(self.grid_for(graphs, fair=fair)):
             yield setting_name(parameters), kept(clone(self).set_params(**parameters).fit_transform(graphs))
+
+    def _graphs(self, X: Any) -> GraphSet:
+        return self._seen(super()._graphs(X))
+
+    def _seen(self, graphs: GraphSet) -> GraphSet:
+        """The graphs without the data that `features` leaves out."""
+        return seen(graphs, self.features, self.title)
 
     def _learn(self, graphs: GraphSet) -> None:
         """Learn from the fitted graphs what representing new graphs needs."""
@@ -138,16 +177,17 @@ class RoundsKernel(HistogramKernel):
 
     rounds: int
 
-    def settings(self, X: Any) -> Iterator[tuple[str, FloatArray]]:
+    def settings(self, X: Any, *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
         """Like `GraphKernel.settings`; the terms of few rounds are the first terms of more rounds."""
         graphs = self._graphs(X)
-        others = {name: values for name, values in self.grid.items() if name != "rounds"}
+        others = self.grid_for(graphs, fair=fair)
+        wanted = others.pop("rounds")
         for parameters in ParameterGrid(others):
-            deepest = clone(self).set_params(rounds=max(self.grid["rounds"]), **parameters).fit(graphs)
+            deepest = clone(self).set_params(rounds=max(wanted), **parameters).fit(graphs)
             gram: Any = 0.0
             for rounds, term in enumerate(deepest.fitted_):
                 gram = gram + inner_products(term)
-                if rounds in self.grid["rounds"]:
+                if rounds in wanted:
                     yield setting_name({"rounds": rounds, **parameters}), kept(deepest._normalized(gram))
 
 
@@ -165,10 +205,10 @@ class DiscrepancyKernel(GraphKernel):
             return self._discrepancies(self.fitted_, None)
         return self._discrepancies(self._represent(self._graphs(X)), self.fitted_)
 
-    def settings(self, X: Any) -> Iterator[tuple[str, FloatArray]]:
+    def settings(self, X: Any, *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
         """Like `GraphKernel.settings`, with discrepancies instead of kernels."""
         graphs = self._graphs(X)
-        for parameters in ParameterGrid(self.grid):
+        for parameters in ParameterGrid(self.grid_for(graphs, fair=fair)):
             yield setting_name(parameters), kept(clone(self).set_params(**parameters).fit(graphs).discrepancy())
 
     def _compare(self, rows: Any, columns: Any) -> FloatArray:
@@ -211,6 +251,26 @@ def sum_of(matrices: Iterator[FloatArray] | Any) -> FloatArray:
     for matrix in matrices:
         total = total + matrix
     return np.asarray(total)
+
+
+def seen(graphs: GraphSet, features: str, title: str) -> GraphSet:
+    """The graphs without their attributes for "labels", without their labels for "attributes".
+
+    "auto" and "both" leave them as they are. Raises `NotApplicable` if what is to be compared is not there; "labels"
+    may be missing, for then degrees replace them.
+    """
+    if features not in FEATURES:
+        raise ValueError(f"features={features!r} is not known: it must be one of {FEATURES}")
+    needed = {"attributes": ("attributes",), "both": ("labels", "attributes")}.get(features, ())
+    missing = [name for name in needed if not _has(graphs)[name]]
+    if missing:
+        raise NotApplicable(
+            f"{title} with features={features!r} does not apply to {graphs.name}: "
+            f"it needs node {' and '.join(needed)}, and these graphs have no {' and no '.join(missing)}"
+        )
+    if features == "labels":
+        return replace(graphs, node_attributes=None)
+    return replace(graphs, node_labels=None) if features == "attributes" else graphs
 
 
 def _has(graphs: GraphSet) -> dict[str, bool]:

@@ -13,8 +13,9 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from rwk.baselines.base import DiscrepancyKernel
+from rwk.baselines.base import EITHER, DiscrepancyKernel
 from rwk.baselines.network_simplex import first_tree, flows, improve
+from rwk.baselines.node_costs import as_units, mean_hamming, mean_squares
 from rwk.baselines.node_features import Standard, check_same_data, standard_of
 from rwk.baselines.pair_matrix import pair_matrix
 from rwk.graphs import GraphSet
@@ -33,8 +34,9 @@ class FusedGraphs(NamedTuple):
 
     distances: FloatArray  # the matrices of all graphs, flattened and concatenated
     distance_offsets: IntArray
-    points: FloatArray  # (V, d); d = 0 if colours are compared
-    colours: Colours  # (rounds, V); no rounds if points are compared
+    points: FloatArray  # (V, d); d = 0 if only colours are compared
+    colours: Colours  # (rounds, V); no rounds if only points are compared
+    colour_cost: float  # of one round in which colours differ
     offsets: IntArray
     place: FloatArray  # of two graphs, the one with the smaller place is the source
 
@@ -42,9 +44,9 @@ class FusedGraphs(NamedTuple):
 class FGW(DiscrepancyKernel):
     """exp(−γ FGW) with the fused Gromov-Wasserstein discrepancy of node features and shortest-path distances.
 
-    Features are standardised attributes (squared Euclidean distance, divided by twice their number) or, without
-    attributes, Weisfeiler-Lehman colours (share of rounds in which they differ). Distances inside graphs are divided by
-    the largest one of the fitted graphs.
+    Features are standardised attributes (squared Euclidean distance, divided by twice their number), Weisfeiler-Lehman
+    colours (share of rounds in which they differ), or both. Distances inside graphs are divided by the largest one of
+    the fitted graphs.
 
     Parameters
     ----------
@@ -53,7 +55,12 @@ class FGW(DiscrepancyKernel):
     gamma : float, default 1.0
         γ of the kernel.
     rounds : int, default 2
-        Rounds of colour refinement; not used with attributes.
+        Rounds of colour refinement; not used if only attributes are compared.
+    features : {"auto", "labels", "attributes", "both"}, default "auto"
+        What the features are. "both" is a weighted sum of the two costs, each divided by its mean over all pairs of
+        nodes of the fitted graphs. "auto" is "attributes" if there are any, otherwise "labels".
+    label_weight : float, default 0.5
+        Share of the labels in the cost with features="both", from 0 (attributes only) to 1 (labels only).
     structure : {"auto", "shortest-path", "edge-distance"}, default "auto"
         "shortest-path" counts edges, "edge-distance" takes their lengths from the first edge attribute; "auto" is the
         latter if there is exactly one edge attribute.
@@ -75,7 +82,14 @@ class FGW(DiscrepancyKernel):
         "Optimal transport for structured data with application on graphs. ICML 2019."
     )
     accepts: ClassVar[tuple[str, ...]] = ("labels", "attributes", "structure")
+    sees: ClassVar[str] = EITHER
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {"alpha": (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)}
+    fair_values: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "alpha": (0.1, 0.5, 0.9),  # few, because rounds and weights are searched too
+        "rounds": tuple(range(5)),
+        "features": ("both",),
+        "label_weight": (0.2, 0.5, 0.8),
+    }
     gammas: ClassVar[Sequence[float]] = tuple(2.0**k for k in range(-10, 11, 2))
 
     def __init__(
@@ -84,12 +98,16 @@ class FGW(DiscrepancyKernel):
         alpha: float = 0.5,
         gamma: float = 1.0,
         rounds: int = 2,
+        features: str = "auto",
+        label_weight: float = 0.5,
         structure: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
         self.alpha = alpha
         self.gamma = gamma
         self.rounds = rounds
+        self.features = features
+        self.label_weight = label_weight
         self.structure = structure
         self.n_jobs = n_jobs
 
@@ -102,20 +120,40 @@ class FGW(DiscrepancyKernel):
         attributes = graphs.node_attributes
         self.standard_: Standard | None = None if attributes is None else standard_of(attributes)
         self.unit_ = max(float(_distances(graph, self.structure_).max()) for graph in graphs) or 1.0
+        self.weights_ = (1.0, 1.0)  # of labels and attributes
+        if self.features == "both":
+            means = [mean_hamming(wl_colours(graphs, self.rounds))[-1], mean_squares(self._points(graphs))]
+            units = as_units(np.array(means)).tolist()
+            self.weights_ = self.label_weight / units[0], (1.0 - self.label_weight) / units[1]
 
     def _represent(self, graphs: GraphSet) -> FusedGraphs:
         check_same_data(graphs.node_attributes, self.standard_ is not None)
         n_nodes = int(graphs.node_offsets[-1])
         points, colours = np.zeros((n_nodes, 0)), np.zeros((0, n_nodes), np.uint64)
-        if self.standard_ is None:
+        if self.standard_ is not None:
+            points = self._points(graphs)
+        if self.standard_ is None or self.features == "both":
             colours = wl_colours(graphs, self.rounds)
-        else:
-            assert graphs.node_attributes is not None
-            points = self.standard_.apply(graphs.node_attributes)
-            points = np.ascontiguousarray(points / np.sqrt(2.0 * points.shape[1]))
+        if self.features == "both":
+            points = points * np.sqrt(self.weights_[1])
         flat = [_distances(graph, self.structure_).ravel() / self.unit_ for graph in graphs]
         place = graphs.sizes + np.array([0.5 * block.mean() for block in flat])
-        return FusedGraphs(np.concatenate(flat), graphs.pair_offsets, points, colours, graphs.node_offsets, place)
+        return FusedGraphs(
+            np.concatenate(flat),
+            graphs.pair_offsets,
+            points,
+            colours,
+            self.weights_[0] / max(1, len(colours)),
+            graphs.node_offsets,
+            place,
+        )
+
+    def _points(self, graphs: GraphSet) -> FloatArray:
+        """Standardised attributes, scaled so that their squared Euclidean distance is the cost."""
+        assert graphs.node_attributes is not None
+        assert self.standard_ is not None
+        points = self.standard_.apply(graphs.node_attributes)
+        return np.ascontiguousarray(points / np.sqrt(2.0 * points.shape[1]))
 
     def _discrepancies(self, rows: FusedGraphs, columns: FusedGraphs | None) -> FloatArray:
         same, alpha = columns is None, float(self.alpha)
@@ -166,7 +204,7 @@ def _feature_costs(rows: Any, columns: Any, at: int, to: int, n: int, m: int) ->
             for f in range(width):
                 total += (rows.points[at + a, f] - columns.points[to + b, f]) ** 2
             for r in range(rounds):
-                total += (rows.colours[r, at + a] != columns.colours[r, to + b]) / rounds
+                total += (rows.colours[r, at + a] != columns.colours[r, to + b]) * rows.colour_cost
             cost[a, b] = total
     return cost
 

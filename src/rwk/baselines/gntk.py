@@ -1,6 +1,7 @@
 """Graph neural tangent kernel (GNTK): the kernel of an infinitely wide graph network trained by gradient descent.
 
-For two graphs with one-hot labels, Σ = Θ = [labels equal] at first. Each block aggregates over closed neighbourhoods,
+At first Σ = Θ = XXᵀ: [labels equal] for one-hot labels; for attributes, standardised and divided by the root of their
+mean squared norm, their inner products; for both, a weighted sum. Each block aggregates over closed neighbourhoods,
 
     Σ(u, v) ← c_u c_v Σ_{a ∈ N[u], b ∈ N[v]} Σ(a, b),   Θ likewise,
 
@@ -24,7 +25,8 @@ from sklearn.model_selection import ParameterGrid
 
 from rwk.baselines.base import GraphKernel, cosine, kept, setting_name
 from rwk.baselines.gntk_graphs import TangentGraphs
-from rwk.baselines.node_features import labels_or_degrees
+from rwk.baselines.node_costs import as_units
+from rwk.baselines.node_features import Standard, labels_or_degrees, standard_of
 from rwk.baselines.pair_matrix import pair_matrix
 from rwk.graphs import GraphSet
 from rwk.represent.features import block_adjacency
@@ -44,10 +46,11 @@ def _arccos_polynomial(degree: int) -> FloatArray:
 
 # the error is about 5.8^-degree, because of the singularity at x = −1
 ARCCOS: Final = _arccos_polynomial(20)
+TINY: Final = 1e-300  # attributes may cancel in a neighbourhood
 
 
 class GNTK(GraphKernel):
-    """Graph neural tangent kernel; nodes are described by their labels, or degrees if there are none.
+    """Graph neural tangent kernel; nodes are described by their labels (degrees if there are none), attributes or both.
 
     Parameters
     ----------
@@ -57,6 +60,10 @@ class GNTK(GraphKernel):
         Number of ReLU layers after each aggregation.
     scale : {"uniform", "degree"}, default "uniform"
         Factor of an aggregation: c_u = 1, or c_u = 1 / |N[u]|.
+    features : {"auto", "labels", "attributes", "both"}, default "auto"
+        What describes the nodes; "auto" is "labels".
+    label_weight : float, default 0.5
+        Share of the labels with features="both", from 0 (attributes only) to 1 (labels only).
     jumping : bool, default True
         Whether to sum over the input and all blocks (jumping knowledge) instead of taking the last block.
     normalize : bool, default True
@@ -80,12 +87,14 @@ class GNTK(GraphKernel):
         "S. S. Du, K. Hou, B. Póczos, R. Salakhutdinov, R. Wang, K. Xu. "
         "Graph neural tangent kernel: fusing graph neural networks with graph kernels. NeurIPS 2019."
     )
-    accepts: ClassVar[tuple[str, ...]] = ("labels", "structure")
+    accepts: ClassVar[tuple[str, ...]] = ("labels", "attributes", "structure")
+    sees: ClassVar[str] = "labels"
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {
         "blocks": (2, 6, 10, 14),
         "layers": (1, 2, 3),
         "scale": ("uniform", "degree"),
     }
+    fair_values: ClassVar[Mapping[str, Sequence[Any]]] = {"features": ("labels", "both")}
 
     def __init__(
         self,
@@ -93,6 +102,8 @@ class GNTK(GraphKernel):
         blocks: int = 4,
         layers: int = 2,
         scale: str = "uniform",
+        features: str = "auto",
+        label_weight: float = 0.5,
         jumping: bool = True,
         normalize: bool = True,
         backend: str = "cpu",
@@ -101,21 +112,33 @@ class GNTK(GraphKernel):
         self.blocks = blocks
         self.layers = layers
         self.scale = scale
+        self.features = features
+        self.label_weight = label_weight
         self.jumping = jumping
         self.normalize = normalize
         self.backend = backend
         self.n_jobs = n_jobs
 
-    def settings(self, X: Any) -> Iterator[tuple[str, FloatArray]]:
+    def settings(self, X: Any, *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
         """Like `GraphKernel.settings`; few blocks are the first of more blocks."""
         graphs = self._graphs(X)
-        others = {name: values for name, values in self.grid.items() if name != "blocks"}
+        others = self.grid_for(graphs, fair=fair)
+        wanted = others.pop("blocks")
         for parameters in ParameterGrid(others):
-            deepest = clone(self).set_params(blocks=max(self.grid["blocks"]), **parameters).fit(graphs)
-            sums = deepest._after_blocks(deepest.fitted_, None, self.grid["blocks"])
-            for blocks, gram in zip(self.grid["blocks"], sums, strict=True):
+            deepest = clone(self).set_params(blocks=max(wanted), **parameters).fit(graphs)
+            sums = deepest._after_blocks(deepest.fitted_, None, wanted)
+            for blocks, gram in zip(wanted, sums, strict=True):
                 name = setting_name({"blocks": blocks, **parameters})
                 yield name, kept(deepest._finish(gram, (deepest.fitted_, deepest.fitted_), blocks))
+
+    def _learn(self, graphs: GraphSet) -> None:
+        self.label_weight_ = {"both": float(self.label_weight), "attributes": 0.0}.get(self.features, 1.0)
+        self.standard_: Standard | None = None
+        if self.features in ("attributes", "both"):
+            assert graphs.node_attributes is not None
+            self.standard_ = standard_of(graphs.node_attributes)
+            norms = (self.standard_.apply(graphs.node_attributes) ** 2).sum(axis=1)
+            self.unit_ = float(as_units(norms.mean()))
 
     def _represent(self, graphs: GraphSet) -> TangentGraphs:
         if self.scale not in ("uniform", "degree"):
@@ -128,8 +151,14 @@ class GNTK(GraphKernel):
         neighbours = closed.indices.astype(np.int64) - np.repeat(starts, np.diff(first))
         n_nodes = int(graphs.node_offsets[-1])
         scale = np.ones(n_nodes) if self.scale == "uniform" else 1.0 / (1.0 + np.diff(first))
+        points = np.zeros((n_nodes, 0))
+        if self.standard_ is not None:
+            assert graphs.node_attributes is not None
+            points = self.standard_.apply(graphs.node_attributes) * np.sqrt((1.0 - self.label_weight_) / self.unit_)
         state = TangentGraphs(
             labels=labels_or_degrees(graphs).astype(np.int64),
+            label_weight=self.label_weight_,
+            points=points,
             offsets=graphs.node_offsets,
             first=first,
             neighbours=np.ascontiguousarray(neighbours),
@@ -195,7 +224,9 @@ def _evolve(rows: Any, columns: Any, i: int, j: int, layers: int, learn: Any, ou
     sigma = np.zeros((n, m))
     for u in range(n):
         for v in range(m):
-            sigma[u, v] = 1.0 if rows.labels[a + u] == columns.labels[b + v] else 0.0
+            sigma[u, v] = rows.label_weight if rows.labels[a + u] == columns.labels[b + v] else 0.0
+            for f in range(rows.points.shape[1]):
+                sigma[u, v] += rows.points[a + u, f] * columns.points[b + v, f]
     theta = sigma.copy()
     half, turned = np.empty((n, m)), np.empty((m, n))
     out[0] = theta.sum()
@@ -206,7 +237,7 @@ def _evolve(rows: Any, columns: Any, i: int, j: int, layers: int, learn: Any, ou
             matrix[:] = turned.T
         if learn:
             for u in range(n):
-                rows.roots[block, a + u] = np.sqrt(sigma[u, u])
+                rows.roots[block, a + u] = np.sqrt(max(sigma[u, u], 0.0))
         left, right = rows.roots[block, a : a + n], columns.roots[block, b : b + m]
         for _ in range(layers):
             for u in range(n):
@@ -234,7 +265,7 @@ def _relu(sigma: Any, theta: Any, left: float, right: Any) -> None:
     """One fully connected layer, on one row of Σ and Θ."""
     for v in range(len(sigma)):
         norm = left * right[v]
-        rho = min(max(sigma[v] / norm, -1.0), 1.0)
+        rho = min(max(sigma[v] / max(norm, TINY), -1.0), 1.0)
         size = abs(rho)
         z = 2.0 * size - 1.0
         p = ARCCOS[0]

@@ -28,6 +28,8 @@ class GraphGroup(NamedTuple):
     members: IntArray
     closed: Any  # (g, n, n) adjacency with loops, rows times c_u
     labels: Any  # (g, n)
+    label_weight: float
+    points: Any  # (g, n, d), 0 for padding
     there: Any  # (g, n), whether there is a node (or padding)
     roots: Any  # (blocks, g, n), 0 for padding
 
@@ -66,6 +68,7 @@ def _group(graphs: TangentGraphs, members: IntArray, n: int, device: Any) -> Gra
     closed = np.zeros((len(members), n, n))
     labels, there = np.zeros((len(members), n), np.int64), np.zeros((len(members), n), np.bool_)
     roots = np.zeros((len(graphs.roots), len(members), n))
+    points = np.zeros((len(members), n, graphs.points.shape[1]))
     for at, member in enumerate(members):
         nodes = slice(graphs.offsets[member], graphs.offsets[member + 1])
         own = np.arange(nodes.stop - nodes.start)
@@ -75,14 +78,21 @@ def _group(graphs: TangentGraphs, members: IntArray, n: int, device: Any) -> Gra
         closed[at, np.repeat(own, degrees), neighbours] = 1.0
         closed[at, own] *= graphs.scale[nodes, None]
         labels[at, own], there[at, own] = graphs.labels[nodes], True
-        roots[:, at, own] = graphs.roots[:, nodes]
-    return GraphGroup(members, *(torch.from_numpy(array).to(device) for array in (closed, labels, there, roots)))
+        roots[:, at, own], points[at, own] = graphs.roots[:, nodes], graphs.points[nodes]
+
+    def moved(array: Any) -> Any:
+        return torch.from_numpy(array).to(device)
+
+    described = moved(labels), graphs.label_weight, moved(points)
+    return GraphGroup(members, moved(closed), *described, moved(there), moved(roots))
 
 
 def _tile(left: GraphGroup, right: GraphGroup, layers: int, jumping: bool, wanted: Sequence[int]) -> Any:
     """The kernel of all pairs of two groups, (wanted, left, right)."""
     equal = left.labels[:, :, None, None] == right.labels
-    sigma = (equal & left.there[:, :, None, None] & right.there).double()
+    sigma = (equal & left.there[:, :, None, None] & right.there).double() * left.label_weight
+    if left.points.shape[2]:
+        sigma += torch.einsum("iad,jbd->iajb", left.points, right.points)
     theta = sigma.clone()
     totals = [_summed(theta)]
     for block in range(max(wanted)):

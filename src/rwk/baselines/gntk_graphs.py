@@ -8,9 +8,11 @@ from rwk.runtime.arrays import FloatArray, IntArray
 
 
 class TangentGraphs(NamedTuple):
-    """Labels, closed neighbourhoods and, per block, sqrt(Σ(v, v)) of all nodes."""
+    """Labels, attributes, closed neighbourhoods and, per block, sqrt(Σ(v, v)) of all nodes."""
 
     labels: IntArray
+    label_weight: float  # Σ at first: this if labels are equal, plus the inner product of the points
+    points: FloatArray  # (V, d); d = 0 if only labels are compared
     offsets: IntArray
     first: IntArray  # the neighbours of node v are neighbours[first[v]:first[v + 1]], numbered inside the graph
     neighbours: IntArray

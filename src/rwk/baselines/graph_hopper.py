@@ -4,7 +4,8 @@ M(v)[i, j] counts the shortest paths with j edges that have v at position i. The
 (i, j) at j(j + 1)/2 + i, so that a graph of smaller diameter fills only the beginning of a longer row.
 
 With a linear or Dirac node kernel, Σ <M(v), M(w)> <x, y> is the inner product of Σ_v M(v) ⊗ x of the two graphs: one
-sparse row per graph. With a Gaussian node kernel every pair of nodes is compared, in dense blocks.
+sparse row per graph. With a Gaussian node kernel every pair of nodes is compared, in dense blocks. For attributes and
+labels together, either is multiplied by 1 or 0 for equal or different labels.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from itertools import pairwise
 from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
 
-from rwk.baselines.base import GraphKernel, cosine, kept, setting_name
-from rwk.baselines.histograms import PAIR_SALT, Histograms, histograms, inner_products, square_norms
+from rwk.baselines.base import EITHER, GraphKernel, cosine, kept, setting_name
+from rwk.baselines.histograms import PAIR_SALT, Histograms, histograms, inner_products, join_columns, square_norms
 from rwk.baselines.node_features import Standard, check_same_data, labels_or_degrees, standard_of
 from rwk.baselines.paths import neighbour_lists, search_from
 from rwk.graphs import Graph, GraphSet
@@ -33,6 +36,7 @@ class HopperNodes(NamedTuple):
 
     paths: list[FloatArray]  # (nodes, positions) of each graph
     attributes: list[FloatArray]
+    labels: list[IntArray] | None  # None if nodes are compared whatever their labels
     order: IntArray  # order[k] is the number of the k-th graph
 
 
@@ -46,6 +50,9 @@ class GHK(GraphKernel):
     node_kernel : {"linear", "gaussian", "dirac"}, default "linear"
         The kernel k of two nodes: "linear" and "gaussian" (exp(−‖x−y‖² / d) for d attributes) compare attributes,
         "dirac" compares labels.
+    features : {"auto", "labels", "attributes", "both"}, default "auto"
+        What nodes are compared by. "both" multiplies the kernel of attributes by 1 or 0 for equal or different labels.
+        "labels" is the node kernel "dirac". "auto" is "attributes" if there are any, otherwise "labels".
     standardize : bool, default True
         Whether to scale attributes to mean 0 and deviation 1 over the fitted graphs.
     normalize : bool, default True
@@ -66,28 +73,38 @@ class GHK(GraphKernel):
         "Scalable kernels for graphs with continuous attributes. NIPS 2013."
     )
     accepts: ClassVar[tuple[str, ...]] = ("attributes", "labels", "structure")
+    sees: ClassVar[str] = EITHER
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {"node_kernel": ("linear", "gaussian"), "normalize": (True, False)}
+    fair_values: ClassVar[Mapping[str, Sequence[Any]]] = {"features": ("labels", "attributes", "both")}
 
-    def __init__(self, *, node_kernel: str = "linear", standardize: bool = True, normalize: bool = True) -> None:
+    def __init__(
+        self, *, node_kernel: str = "linear", features: str = "auto", standardize: bool = True, normalize: bool = True
+    ) -> None:
         self.node_kernel = node_kernel
+        self.features = features
         self.standardize = standardize
         self.normalize = normalize
 
-    def settings(self, X: Any) -> Iterator[tuple[str, FloatArray]]:
-        """Like `GraphKernel.settings`; graphs without attributes are compared by their labels only."""
+    def settings(self, X: Any, *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
+        """Like `GraphKernel.settings`; labels alone are compared by the Dirac kernel only."""
         graphs = self._graphs(X)
-        node_kernels = ("dirac",) if graphs.node_attributes is None else self.grid["node_kernel"]
-        for node_kernel in node_kernels:
-            plain = GHK(node_kernel=node_kernel, standardize=self.standardize, normalize=False)
-            gram = plain.fit_transform(graphs)
-            own = gram.diagonal()
-            for normalize in self.grid["normalize"]:
-                name = setting_name({"node_kernel": node_kernel, "normalize": normalize})
-                yield name, kept(cosine(gram, own, own) if normalize else gram)
+        others = self.grid_for(graphs, fair=fair)
+        node_kernels, normalizations = others.pop("node_kernel"), others.pop("normalize")
+        for parameters in ParameterGrid(others):
+            of_labels = graphs.node_attributes is None or parameters.get("features") == "labels"
+            for node_kernel in ("dirac",) if of_labels else node_kernels:
+                plain = clone(self).set_params(node_kernel=node_kernel, normalize=False, **parameters)
+                gram = plain.fit_transform(graphs)
+                own = gram.diagonal()
+                for normalize in normalizations:
+                    name = setting_name({"node_kernel": node_kernel, "normalize": normalize, **parameters})
+                    yield name, kept(cosine(gram, own, own) if normalize else gram)
 
     def _learn(self, graphs: GraphSet) -> None:
         if self.node_kernel not in NODE_KERNELS:
             raise ValueError(f"node_kernel={self.node_kernel!r} is not known: it must be one of {NODE_KERNELS}")
+        if self.node_kernel == "dirac" and self.features in ("attributes", "both"):
+            raise ValueError(f"node_kernel='dirac' compares labels only; use another with features={self.features!r}")
         self.standard_: Standard | None = None
         if graphs.node_attributes is not None and self.node_kernel != "dirac":
             self.standard_ = standard_of(graphs.node_attributes, standardize=self.standardize)
@@ -99,10 +116,14 @@ class GHK(GraphKernel):
         check_same_data(graphs.node_attributes, fitted=True)
         assert graphs.node_attributes is not None
         attributes = np.split(self.standard_.apply(graphs.node_attributes), graphs.node_offsets[1:-1])
+        labels: list[IntArray] | None = None
+        if self.features == "both":
+            labels = np.split(labels_or_degrees(graphs), graphs.node_offsets[1:-1])
         if self.node_kernel == "gaussian":
             order = np.argsort([block.shape[1] for block in paths], kind="stable")
-            return HopperNodes([paths[i] for i in order], [attributes[i] for i in order], order)
-        return _attribute_counts(paths, attributes)
+            sorted_labels = None if labels is None else [labels[i] for i in order]
+            return HopperNodes([paths[i] for i in order], [attributes[i] for i in order], sorted_labels, order)
+        return _attribute_counts(paths, attributes) if labels is None else _both_counts(paths, attributes, labels)
 
     def _compare(self, rows: Any, columns: Any) -> FloatArray:
         if isinstance(rows, Histograms):
@@ -182,6 +203,17 @@ def _attribute_counts(paths: list[FloatArray], attributes: list[FloatArray]) -> 
     return Histograms(csr_array(rows), np.arange(rows.shape[1], dtype=np.uint64))
 
 
+def _both_counts(paths: list[FloatArray], attributes: list[FloatArray], labels: list[IntArray]) -> Histograms:
+    """Σ of M(v) ⊗ x(v) over the nodes of each label."""
+    present = np.unique(np.concatenate(labels))
+    parts = []
+    for label, named in zip(present, mix(present.astype(np.int64).view(np.uint64)), strict=True):
+        chosen = [x * (own == label)[:, None] for x, own in zip(attributes, labels, strict=True)]
+        counts = _attribute_counts(paths, chosen)
+        parts.append(counts._replace(keys=mix(named + counts.keys * PAIR_SALT)))
+    return join_columns(parts)
+
+
 def _gaussian(rows: HopperNodes, columns: HopperNodes) -> FloatArray:
     """Σ <M(v), M(w)> exp(−‖x−y‖²/d), by pairs of blocks of graphs."""
     gram = np.zeros((len(rows.order), len(columns.order)))
@@ -212,20 +244,23 @@ def _blocks(nodes: HopperNodes) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in pairwise(bounds)]
 
 
-def _padded(nodes: HopperNodes, a: int, b: int) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Path counts filled up to equal width, attributes, and first nodes of the graphs a..b−1."""
+def _padded(nodes: HopperNodes, a: int, b: int) -> tuple[FloatArray, FloatArray, IntArray | None, IntArray]:
+    """Path counts filled up to equal width, attributes, labels, and first nodes of the graphs a..b−1."""
     blocks = nodes.paths[a:b]
     sizes = [len(block) for block in blocks]
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
     paths = np.zeros((sum(sizes), max(block.shape[1] for block in blocks)))
     for start, block in zip(starts, blocks, strict=True):
         paths[start : start + len(block), : block.shape[1]] = block
-    return paths, np.concatenate(nodes.attributes[a:b]), starts
+    labels = None if nodes.labels is None else np.concatenate(nodes.labels[a:b])
+    return paths, np.concatenate(nodes.attributes[a:b]), labels, starts
 
 
 def _block_sums(left: Any, right: Any) -> FloatArray:
-    (m, x, starts), (n, y, ends) = left, right
+    (m, x, own, starts), (n, y, other, ends) = left, right
     places = min(m.shape[1], n.shape[1])
     squares = (x**2).sum(axis=1)[:, None] + (y**2).sum(axis=1)[None, :] - 2.0 * (x @ y.T)
     products = (m[:, :places] @ n[:, :places].T) * np.exp(-np.maximum(squares, 0.0) / x.shape[1])
+    if own is not None:
+        products *= own[:, None] == other[None, :]
     return np.asarray(np.add.reduceat(np.add.reduceat(products, starts, axis=0), ends, axis=1))

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rwk.baselines.base import HistogramKernel
-from rwk.baselines.histograms import Histograms, Keys, histograms, join_columns, owners
+from rwk.baselines.base import EITHER, HistogramKernel
+from rwk.baselines.histograms import PAIR_SALT, Histograms, Keys, histograms, join_columns, owners
 from rwk.baselines.node_features import learn_vectors
 from rwk.baselines.paths import hop_distances
 from rwk.graphs import GraphSet
@@ -25,11 +25,14 @@ _REFERENCE = (
 class HashKernel(HistogramKernel):
     """Mean of a label kernel over random labels floor((x·v + b) / width), v normal, b uniform.
 
-    Attributes are standardised over the fitted graphs; for graphs without attributes, one-hot labels are hashed.
+    Attributes are standardised over the fitted graphs; for graphs without attributes, one-hot labels are hashed. With
+    features="both", the random label of a node is the pair of the hash of its attributes and its own label.
     """
 
     reference: ClassVar[str] = _REFERENCE
     accepts: ClassVar[tuple[str, ...]] = ("attributes", "labels")
+    sees: ClassVar[str] = EITHER
+    fair_values: ClassVar[Mapping[str, Sequence[Any]]] = {"features": ("labels", "attributes", "both")}
 
     n_hashes: int
     width: float
@@ -45,6 +48,10 @@ class HashKernel(HistogramKernel):
     def _represent(self, graphs: GraphSet) -> list[Histograms]:
         projected = self.vectors_.of(graphs) @ self.directions_ + self.shifts_
         labels = np.floor(projected / self.width).astype(np.int64)  # (nodes, hashes)
+        if self.features == "both":
+            assert graphs.node_labels is not None
+            own = mix(graphs.node_labels.astype(np.int64).view(np.uint64))
+            labels = mix(mix(labels.view(np.uint64)) + own[:, None] * PAIR_SALT).view(np.int64)
         prepared = self._prepared(graphs)
         return [self._labelled(prepared, np.ascontiguousarray(column)) for column in labels.T]
 
@@ -71,6 +78,9 @@ class HGKWL(HashKernel):
         Number of random hashes.
     width : float, default 1.0
         Width of the bins of a hash, in standard deviations of the attributes.
+    features : {"auto", "labels", "attributes", "both"}, default "auto"
+        What is hashed: attributes, one-hot labels, or attributes with the label beside each hash ("both"). "auto" is
+        "attributes" if there are any, otherwise "labels".
     normalize : bool, default True
         Whether to scale the kernel to a unit diagonal.
     random_state : int, default 0
@@ -96,12 +106,14 @@ class HGKWL(HashKernel):
         rounds: int = 3,
         n_hashes: int = 20,
         width: float = 1.0,
+        features: str = "auto",
         normalize: bool = True,
         random_state: int = 0,
     ) -> None:
         self.rounds = rounds
         self.n_hashes = n_hashes
         self.width = width
+        self.features = features
         self.normalize = normalize
         self.random_state = random_state
 
@@ -120,6 +132,9 @@ class HGKSP(HashKernel):
         Number of random hashes.
     width : float, default 1.0
         Width of the bins of a hash, in standard deviations of the attributes.
+    features : {"auto", "labels", "attributes", "both"}, default "auto"
+        What is hashed: attributes, one-hot labels, or attributes with the label beside each hash ("both"). "auto" is
+        "attributes" if there are any, otherwise "labels".
     normalize : bool, default True
         Whether to scale the kernel to a unit diagonal.
     random_state : int, default 0
@@ -140,10 +155,17 @@ class HGKSP(HashKernel):
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {}
 
     def __init__(
-        self, *, n_hashes: int = 20, width: float = 1.0, normalize: bool = True, random_state: int = 0
+        self,
+        *,
+        n_hashes: int = 20,
+        width: float = 1.0,
+        features: str = "auto",
+        normalize: bool = True,
+        random_state: int = 0,
     ) -> None:
         self.n_hashes = n_hashes
         self.width = width
+        self.features = features
         self.normalize = normalize
         self.random_state = random_state
 

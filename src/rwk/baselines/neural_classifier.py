@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import ParameterGrid, StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
-from rwk.baselines.base import GraphClassifier
+from rwk.baselines.base import BOTH, GraphClassifier
 from rwk.baselines.node_features import NodeVectors, check_same_data, labels_or_degrees, learn_vectors, one_hot
 from rwk.graphs import GraphSet
 from rwk.learn.one_vs_one import encode_classes
@@ -58,6 +58,7 @@ class NeuralClassifier(GraphClassifier):
     """
 
     accepts: ClassVar[tuple[str, ...]] = ("labels", "attributes", "structure")
+    sees: ClassVar[str] = BOTH
     extra: ClassVar[str] = "torch"
     optimizer: ClassVar[str] = "adam"
     halve_every: ClassVar[int] = 0

@@ -41,7 +41,7 @@ RANGES: Final[Mapping[str, Range]] = {
     **dict.fromkeys(("dimension", "n_hashes", "steps", "blocks", "layers"), COUNT),
     **dict.fromkeys(("hidden", "channels", "graph_capsules", "k", "epochs", "patience", "batch_size"), COUNT),
     **dict.fromkeys(("width", "power", "gamma", "learning_rate"), POSITIVE),
-    "alpha": SHARE,
+    **dict.fromkeys(("alpha", "label_weight"), SHARE),
     "share": Range("above 0 and at most 1", 0.0, 1.0, open_below=True),
     **dict.fromkeys(("dropout", "validation"), Range("0 or more and below 1", 0.0, 1.0, open_above=True)),
 }

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from rwk.baselines.base import RoundsKernel
+from rwk.baselines.base import NO_ATTRIBUTES, RoundsKernel
 from rwk.baselines.histograms import Histograms, histograms, owners
 from rwk.graphs import GraphSet
 from rwk.represent.features import Colours, mix, wl_colours
@@ -53,6 +53,8 @@ class PWL(RoundsKernel):
         "B. Rieck, C. Bock, K. Borgwardt. A persistent Weisfeiler-Lehman procedure for graph classification. ICML 2019."
     )
     accepts: ClassVar[tuple[str, ...]] = ("labels", "structure")
+    sees: ClassVar[str] = "labels"
+    note: ClassVar[str] = NO_ATTRIBUTES
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {"rounds": tuple(range(11)), "power": (1.0, 2.0)}
 
     def __init__(self, *, rounds: int = 5, power: float = 1.0, cycles: bool = True, normalize: bool = True) -> None:

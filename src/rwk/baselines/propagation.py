@@ -1,4 +1,4 @@
-"""Propagation kernels: label distributions or attributes spread along edges, hashed into bins after every step.
+"""Propagation kernels: label distributions, attributes or both spread along edges, hashed into bins after every step.
 
 The random numbers of a hash depend on the seed and the label only, so a label that first occurs in a new graph is
 hashed as if it had been among the fitted graphs.
@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from rwk.baselines.base import RoundsKernel
+from rwk.baselines.base import EITHER, RoundsKernel
 from rwk.baselines.histograms import PAIR_SALT, Histograms, Keys, histograms, owners
 from rwk.baselines.node_features import check_same_data, labels_or_degrees, one_hot
 from rwk.baselines.parameter_ranges import POSITIVE, RANGES, Range
@@ -27,7 +27,8 @@ LARGEST: Final = 2.0**62
 class PK(RoundsKernel):
     """Propagation kernel: inner products of bin counts after each step of propagation.
 
-    Attributes are propagated if there are any, otherwise labels, otherwise degrees.
+    Attributes are propagated if there are any, otherwise labels, otherwise degrees; or attributes and labels both, and
+    nodes then match if they are in the same bin for both: the product of two node kernels.
 
     Parameters
     ----------
@@ -38,6 +39,8 @@ class PK(RoundsKernel):
         distance.
     width : float, optional
         Width of a bin; by default 0.01 for labels and 4 for attributes.
+    features : {"auto", "labels", "attributes", "both"}, default "auto"
+        What is propagated. "auto" is "attributes" if there are any, otherwise "labels".
     normalize : bool, default True
         Whether to scale the kernel to a unit diagonal.
     random_state : int, default 0
@@ -58,7 +61,9 @@ class PK(RoundsKernel):
         "Propagation kernels: efficient graph kernels from propagated information. Machine Learning 102, 2016."
     )
     accepts: ClassVar[tuple[str, ...]] = ("attributes", "labels", "structure")
+    sees: ClassVar[str] = EITHER
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {"rounds": tuple(range(11)), "normalize": (True, False)}
+    fair_values: ClassVar[Mapping[str, Sequence[Any]]] = {"features": ("labels", "attributes", "both")}
     ranges: ClassVar[Mapping[str, Range]] = {**RANGES, "width": POSITIVE._replace(or_none=True)}
 
     def __init__(
@@ -67,12 +72,14 @@ class PK(RoundsKernel):
         rounds: int = 5,
         distance: str = "l1",
         width: float | None = None,
+        features: str = "auto",
         normalize: bool = True,
         random_state: int = 0,
     ) -> None:
         self.rounds = rounds
         self.distance = distance
         self.width = width
+        self.features = features
         self.normalize = normalize
         self.random_state = random_state
 
@@ -84,6 +91,9 @@ class PK(RoundsKernel):
     def _represent(self, graphs: GraphSet) -> list[Histograms]:
         check_same_data(graphs.node_attributes, self.n_attributes_ > 0)
         keys = self._attribute_keys(graphs) if self.n_attributes_ else self._label_keys(graphs)
+        if self.features == "both":
+            both = zip(keys, self._label_keys(graphs), strict=True)
+            keys = [mix(by_attributes + mix(by_labels)) for by_attributes, by_labels in both]
         return [histograms(owners(graphs), of_round, len(graphs)) for of_round in keys]
 
     def _label_keys(self, graphs: GraphSet) -> list[Keys]:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from rwk.baselines.base import RoundsKernel
+from rwk.baselines.base import NO_ATTRIBUTES, RoundsKernel
 from rwk.baselines.histograms import PAIR_SALT, Histograms, join_columns, owners, unary
 from rwk.graphs import Graph, GraphSet
 from rwk.represent.features import Colours, mix, wl_colours
@@ -51,6 +51,8 @@ class WLPM(RoundsKernel):
         "G. Nikolentzos, P. Meladianos, M. Vazirgiannis. Matching node embeddings for graph similarity. AAAI 2017."
     )
     accepts: ClassVar[tuple[str, ...]] = ("labels", "structure")
+    sees: ClassVar[str] = "labels"
+    note: ClassVar[str] = NO_ATTRIBUTES
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {"rounds": tuple(range(8))}
 
     def __init__(self, *, rounds: int = 5, levels: int = 4, dimension: int = 6, normalize: bool = True) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from rwk.baselines.base import Baseline
@@ -40,6 +41,10 @@ class Description(NamedTuple):
     grid: dict[str, tuple[Any, ...]]  # the values of parameters that model selection tries
     extra: str  # a library that it needs, or ""
     reference: str
+    sees: str  # what it uses of graphs with labels and attributes: "labels", "attributes", "labels or attributes", ...
+    fair_sees: str  # the same with its fair grid
+    fair_grid: dict[str, tuple[Any, ...]]  # the values that a fair comparison tries
+    note: str  # why it can't use the rest, or ""
 
 
 def names() -> list[str]:
@@ -85,7 +90,9 @@ def describe() -> list[Description]:
     Returns
     -------
     list of Description
-        For each baseline its name, title, kind, what it accepts, its grid, what it needs and its reference.
+        For each baseline its name, title, kind, what it accepts, its grid, what it needs, its reference, and which of
+        the data it uses if graphs have both labels and attributes: by default (`sees`), and with the grid of a fair
+        comparison (`fair_sees`, `fair_grid`).
 
     Examples
     --------
@@ -94,13 +101,10 @@ def describe() -> list[Description]:
     'WL'
     >>> [row.title for row in describe() if "labels" not in row.accepts]
     []
+    >>> [row.title for row in describe() if row.fair_sees != "labels and attributes"]
+    ['WL', 'WL-OA', 'P-WL', 'WL-PM']
     """
-    rows = []
-    for name in _METHODS:
-        method = _class_of(name)
-        grid = {key: tuple(values) for key, values in method.grid.items()}
-        rows.append(Description(name, method.title, method.kind, method.accepts, grid, method.extra, method.reference))
-    return rows
+    return [_described(name, _class_of(name)) for name in _METHODS]
 
 
 def applicable(graphs: GraphSet) -> list[str]:
@@ -112,6 +116,26 @@ def applicable(graphs: GraphSet) -> list[str]:
     ['hgk-sp', 'hgk-wl']
     """
     return [name for name in _METHODS if _class_of(name).applies(graphs)]
+
+
+def _described(name: str, method: type[Baseline]) -> Description:
+    return Description(
+        name=name,
+        title=method.title,
+        kind=method.kind,
+        accepts=method.accepts,
+        grid=_plain_grid(method.grid),
+        extra=method.extra,
+        reference=method.reference,
+        sees=method.sees,
+        fair_sees=method.fair_sees(),
+        fair_grid=_plain_grid(method.fair_grid()),
+        note=method.note,
+    )
+
+
+def _plain_grid(grid: Mapping[str, Sequence[Any]]) -> dict[str, tuple[Any, ...]]:
+    return {name: tuple(values) for name, values in grid.items()}
 
 
 def _class_of(name: str) -> type[Baseline]:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, NamedTuple, Self
 
 import numpy as np
 
-from rwk.baselines.base import GraphKernel
+from rwk.baselines.base import BOTH, GraphKernel
 from rwk.baselines.histograms import owners
 from rwk.baselines.node_features import Standard, check_same_data, standard_of
 from rwk.graphs import Graph, GraphSet
@@ -62,6 +62,7 @@ class RetGK(GraphKernel):
         "RetGK: graph kernels based on return probabilities of random walks. NeurIPS 2018."
     )
     accepts: ClassVar[tuple[str, ...]] = ("labels", "attributes", "structure")
+    sees: ClassVar[str] = BOTH
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {}
 
     def __init__(self, *, steps: int = 50, random_state: int = 0) -> None:

@@ -5,7 +5,9 @@ a tree has a closed form: with p_r, q_r the shares of each colour in round r,
 
     W = 1/(h + 1) Σ_r (1 − Σ_c min(p_r(c), q_r(c))).
 
-For attributes, smoothed and concatenated, a transport problem is solved for each pair (`network_simplex`).
+For attributes, smoothed and concatenated, a transport problem is solved for each pair (`network_simplex`). For labels
+and attributes together, the cost of two nodes is a weighted sum of both costs, each divided by its mean over all pairs
+of nodes of the fitted graphs (`node_costs`).
 """
 
 from __future__ import annotations
@@ -14,14 +16,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
 
-from rwk.baselines.base import DiscrepancyKernel, kept, setting_name
+from rwk.baselines.base import EITHER, DiscrepancyKernel, kept, setting_name
 from rwk.baselines.histograms import histograms, owners
 from rwk.baselines.network_simplex import first_tree, flows, improve
+from rwk.baselines.node_costs import as_units, mean_distances, mean_hamming
 from rwk.baselines.node_features import learn_vectors
 from rwk.baselines.pair_matrix import pair_matrix
 from rwk.graphs import GraphSet
-from rwk.represent.features import smooth_attributes, wl_colours
+from rwk.represent.features import Colours, smooth_attributes, wl_colours
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.compiling import compiled_loosely
 
@@ -30,6 +35,14 @@ class Clouds(NamedTuple):
     """Features of all nodes, the rounds side by side."""
 
     points: FloatArray  # (V, (rounds + 1) d)
+    offsets: IntArray
+
+
+class ColouredClouds(NamedTuple):
+    """Features of all nodes, and their colours."""
+
+    points: FloatArray  # (V, (rounds + 1) d)
+    colours: Colours  # (rounds + 1, V)
     offsets: IntArray
 
 
@@ -50,10 +63,13 @@ class WWL(DiscrepancyKernel):
         Rounds of colour refinement, or of smoothing attributes.
     gamma : float, default 1.0
         γ of the kernel.
-    features : {"auto", "labels", "attributes"}, default "auto"
+    features : {"auto", "labels", "attributes", "both"}, default "auto"
         "labels" compares nodes by the share of rounds in which their colours differ. "attributes" compares attributes,
         or one-hot labels if there are none, by Euclidean distance; each round moves them half-way to the weighted
-        mean of the neighbours. "auto" is "attributes" if there are attributes or edge weights, otherwise "labels".
+        mean of the neighbours. "both" is a weighted sum of the two costs, each divided by its mean over the fitted
+        graphs. "auto" is "attributes" if there are attributes or edge weights, otherwise "labels".
+    label_weight : float, default 0.5
+        Share of the labels in the cost with features="both", from 0 (attributes only) to 1 (labels only).
     standardize : bool, default True
         Whether to scale attributes to mean 0 and deviation 1 over the fitted graphs.
     n_jobs : int, optional
@@ -75,7 +91,9 @@ class WWL(DiscrepancyKernel):
         "Wasserstein Weisfeiler-Lehman graph kernels. NeurIPS 2019."
     )
     accepts: ClassVar[tuple[str, ...]] = ("labels", "attributes", "structure")
+    sees: ClassVar[str] = EITHER
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {"rounds": tuple(range(5))}
+    fair_values: ClassVar[Mapping[str, Sequence[Any]]] = {"features": ("both",), "label_weight": (0.2, 0.5, 0.8)}
     gammas: ClassVar[Sequence[float]] = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 
     def __init__(
@@ -84,35 +102,50 @@ class WWL(DiscrepancyKernel):
         rounds: int = 3,
         gamma: float = 1.0,
         features: str = "auto",
+        label_weight: float = 0.5,
         standardize: bool = True,
         n_jobs: int | None = None,
     ) -> None:
         self.rounds = rounds
         self.gamma = gamma
         self.features = features
+        self.label_weight = label_weight
         self.standardize = standardize
         self.n_jobs = n_jobs
 
-    def settings(self, X: Any) -> Iterator[tuple[str, FloatArray]]:
-        """Name and Wasserstein distances of every number of rounds, all computed in one pass."""
-        deepest = WWL(**{**self.get_params(), "rounds": max(self.grid["rounds"])}).fit(X)
-        for rounds, distances in enumerate(deepest._distances(deepest.fitted_, None, every=True)):
-            if rounds in self.grid["rounds"]:
-                yield setting_name({"rounds": rounds}), kept(distances)
+    def settings(self, X: Any, *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
+        """Name and Wasserstein distances of every setting; those of all numbers of rounds are computed in one pass."""
+        graphs = self._graphs(X)
+        others = self.grid_for(graphs, fair=fair)
+        wanted = others.pop("rounds")
+        for parameters in ParameterGrid(others):
+            deepest = clone(self).set_params(rounds=max(wanted), **parameters).fit(graphs)
+            for rounds, distances in enumerate(deepest._distances(deepest.fitted_, None, every=True)):
+                if rounds in wanted:
+                    yield setting_name({"rounds": rounds, **parameters}), kept(distances)
+
+    def _seen(self, graphs: GraphSet) -> GraphSet:
+        if self.features == "attributes" and graphs.node_attributes is None:
+            return graphs  # their one-hot labels are smoothed
+        return super()._seen(graphs)
 
     def _learn(self, graphs: GraphSet) -> None:
-        if self.features not in ("auto", "labels", "attributes"):
-            raise ValueError(f"features={self.features!r} is not known: it must be 'auto', 'labels' or 'attributes'")
         has = graphs.node_attributes is not None
         weighted = graphs.edge_weights is not None and graphs.node_labels is not None
         self.continuous_ = self.features == "attributes" or (self.features == "auto" and (has or weighted))
         self.vectors_ = learn_vectors(graphs, standardize=self.standardize)
+        if self.features == "both":
+            nodes: Any = self._represent(graphs)
+            means = mean_hamming(nodes.colours), mean_distances(nodes.points, self.rounds + 1)
+            self.units_ = as_units(np.stack(means))  # (2, rounds + 1)
 
-    def _represent(self, graphs: GraphSet) -> Clouds | list[ColourShares]:
-        if self.continuous_:
-            points = smooth_attributes(graphs, self.vectors_.of(graphs), self.rounds)
-            return Clouds(points, graphs.node_offsets)
-        return [colour_shares(graphs, colours) for colours in wl_colours(graphs, self.rounds)]
+    def _represent(self, graphs: GraphSet) -> Clouds | ColouredClouds | list[ColourShares]:
+        if not (self.continuous_ or self.features == "both"):
+            return [colour_shares(graphs, colours) for colours in wl_colours(graphs, self.rounds)]
+        points = smooth_attributes(graphs, self.vectors_.of(graphs), self.rounds)
+        if self.features == "both":
+            return ColouredClouds(points, wl_colours(graphs, self.rounds), graphs.node_offsets)
+        return Clouds(points, graphs.node_offsets)
 
     def _discrepancies(self, rows: Any, columns: Any) -> FloatArray:
         return np.asarray(self._distances(rows, columns, every=False)[-1])
@@ -121,8 +154,12 @@ class WWL(DiscrepancyKernel):
         """Distances after each number of rounds; without `every`, attributes give only those after the last round."""
         same = columns is None
         columns = rows if same else columns
+        rounds = (self.rounds + 1, self.rounds + 1 if every else 1)
+        if isinstance(rows, ColouredClouds):
+            weights = np.array([[self.label_weight], [1.0 - self.label_weight]]) / self.units_
+            weights[0] /= np.arange(1, self.rounds + 2)  # of one round
+            return _coloured_distances(rows, columns, weights, rounds[1], same, self.n_jobs)
         if isinstance(rows, Clouds):
-            rounds = (self.rounds + 1, self.rounds + 1 if every else 1)
             return _cloud_distances(rows, columns, rounds, same, self.n_jobs)
         each = [_share_distances(a, b, same, self.n_jobs) for a, b in zip(rows, columns, strict=True)]
         return np.cumsum(each, axis=0) / np.arange(1, len(each) + 1)[:, None, None]
@@ -203,5 +240,50 @@ def _transport_costs(rows: Any, columns: Any, i: Any, j: Any, same: Any, rounds:
             total = 0.0
             for a in range(len(x)):
                 for b in range(y.shape[1]):
+                    total += flow[a, b] * cost[a, b]
+            out[k, r - first] = total / flow.sum()
+
+
+def _coloured_distances(
+    rows: ColouredClouds, columns: ColouredClouds, weights: FloatArray, depth: int, same: bool, n_jobs: int | None
+) -> FloatArray:
+    """Distances after each of the last `depth` rounds; `weights` are those of a colour and of a distance by round."""
+
+    def solve(i: IntArray, j: IntArray, out: FloatArray) -> None:
+        _coloured_costs(rows, columns, i, j, same, weights, out)
+
+    sizes = (np.diff(rows.offsets), np.diff(columns.offsets))
+    return pair_matrix(solve, sizes, depth, symmetric=same, n_jobs=n_jobs)
+
+
+@compiled_loosely
+def _coloured_costs(rows: Any, columns: Any, i: Any, j: Any, same: Any, weights: Any, out: Any) -> None:
+    """Like `_transport_costs`, with the cost weights[0, r] × (rounds 0..r that differ) + weights[1, r] × distance."""
+    rounds = weights.shape[1]
+    first = rounds - out.shape[1]
+    width = rows.points.shape[1] // rounds
+    for k in range(len(i)):
+        if same and i[k] == j[k]:
+            out[k] = 0.0
+            continue
+        at, to = rows.offsets[i[k]], columns.offsets[j[k]]
+        n, m = rows.offsets[i[k] + 1] - at, columns.offsets[j[k] + 1] - to
+        squares, differ = np.zeros((n, m)), np.zeros((n, m))
+        for r in range(rounds):
+            for a in range(n):
+                for b in range(m):
+                    differ[a, b] += rows.colours[r, at + a] != columns.colours[r, to + b]
+                    for f in range(r * width, (r + 1) * width):
+                        squares[a, b] += (rows.points[at + a, f] - columns.points[to + b, f]) ** 2
+            if r < first:
+                continue
+            cost = weights[0, r] * differ + weights[1, r] * np.sqrt(squares)
+            if r == first:
+                tree = first_tree(cost)
+            improve(cost, tree)  # from the last round's basis
+            flow = flows(tree, n, m)
+            total = 0.0
+            for a in range(n):
+                for b in range(m):
                     total += flow[a, b] * cost[a, b]
             out[k, r - first] = total / flow.sum()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from rwk.baselines.base import RoundsKernel
+from rwk.baselines.base import NO_ATTRIBUTES, RoundsKernel
 from rwk.baselines.histograms import Histograms, histograms, owners, unary
 from rwk.graphs import GraphSet
 from rwk.represent.features import Colours, wl_colours
@@ -16,6 +16,8 @@ class ColourKernel(RoundsKernel):
     """A kernel that counts Weisfeiler-Lehman colours; subclasses say how."""
 
     accepts: ClassVar[tuple[str, ...]] = ("labels", "structure")
+    sees: ClassVar[str] = "labels"
+    note: ClassVar[str] = NO_ATTRIBUTES
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {"rounds": tuple(range(11))}
 
     def __init__(self, *, rounds: int = 5, normalize: bool = True) -> None:
