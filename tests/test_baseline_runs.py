@@ -19,6 +19,7 @@ from rwk.experiment import baseline_runs, make_folds, paper, read_records, run
 from rwk.experiment.baseline_runs import BaselineMethod, is_network
 from rwk.experiment.comparisons import ahead, differences, ranked_scores, ranks_table
 from rwk.experiment.folds import stored_folds
+from rwk.experiment.methods import method_of_paper
 from rwk.experiment.notes import NOTES, Note, append_note, read_notes
 from rwk.experiment.records import append_record
 from rwk.experiment.reproduce import Options, all_methods, reproduce
@@ -28,9 +29,10 @@ from rwk.experiment.run_folder import add_baselines
 from rwk.experiment.statistics import average_ranks
 from rwk.experiment.tables import Experiment, markdown_table
 from rwk.graphs import GraphSet
-from rwk.learn.grids import COSTS
+from rwk.learn.grids import COSTS, ETAS
 from rwk.learn.one_vs_one import encode_classes
-from rwk.learn.search import Grid, Matrices, Task, fit_choice, search
+from rwk.learn.search import SUM, Grid, Matrices, Task, fit_choice, search
+from rwk.parameters import Parameters
 from score_records import repeat_of
 
 FOLDS = 2
@@ -76,6 +78,42 @@ def test_records_of_another_grid_are_refused(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(type(baseline_runs.baseline("WL")), "grid", {"rounds": (0, 1)})
     with pytest.raises(ValueError, match="made with another searched: rounds"):
         run_experiment(BaselineMethod("WL"), {"": graphs}, folds, RunOptions(tmp_path / "r.jsonl"))
+
+
+def with_attributes(graphs: GraphSet) -> GraphSet:
+    """The same graphs with an attribute of each node."""
+    values = np.random.default_rng(0).normal(size=(int(graphs.sizes.sum()), 1))
+    return replace(graphs, node_attributes=values)
+
+
+@pytest.mark.parametrize("name", ["WWL", "HGK-SP", "WL"])
+def test_a_fair_run_searches_the_fair_grid_and_sums(name: str, tmp_path: Path) -> None:
+    graphs = with_attributes(graphs_of())
+    folds = make_folds(graphs.targets, FOLDS, 1)
+    found = run_experiment(BaselineMethod(name, fair=True), {"": graphs}, folds, RunOptions(tmp_path / "r.jsonl"))
+    protocol = read_records(tmp_path / "r.jsonl")[0].protocol
+    estimator = baseline_runs.baseline(name)
+    assert protocol["searched"] == {key: list(values) for key, values in estimator.fair_grid().items()}
+    assert protocol["estimator"] == repr(estimator)
+    assert protocol["grid"]["combine"] == "sum"
+    assert protocol["grid"].get("unit") == ("mean" if estimator.kind == "discrepancy" else None)
+    settings = [*dict(estimator.settings(graphs, fair=True)), SUM]
+    assert {score.chosen["setting"] for score in found.scores} <= set(settings)
+    again = run_experiment(BaselineMethod(name, fair=True), {"": graphs}, folds, RunOptions(tmp_path / "r.jsonl"))
+    assert again.scores == found.scores
+    with pytest.raises(ValueError, match="made with another"):
+        run_experiment(BaselineMethod(name), {"": graphs}, folds, RunOptions(tmp_path / "r.jsonl"))
+
+
+def test_all_kernels_are_searched_alike_in_a_fair_run() -> None:
+    graphs = {"": with_attributes(graphs_of())}
+    kernels = [name for name in baseline_runs.baseline_names() if not is_network(name)]
+    grids = [BaselineMethod(name, fair=True).prepare(graphs, RunOptions()).grid for name in kernels]
+    assert len(kernels) == 12
+    assert set(grids) == {Grid(eta=ETAS, C=COSTS, combine="sum", unit="mean")}
+    method = method_of_paper("WWL", "continuous", Parameters(), fair=True)
+    assert method == BaselineMethod("WWL", fair=True)
+    assert method_of_paper("WWL", "continuous", Parameters()) == BaselineMethod("WWL")
 
 
 def test_kernels_choose_between_the_forms_of_a_dataset(tmp_path: Path) -> None:

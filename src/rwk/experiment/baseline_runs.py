@@ -1,7 +1,8 @@
 """Baselines as methods of an experiment: the same graphs and folds as RWK, their own grids.
 
 A kernel's settings and C (for WWL and FGW also γ) are chosen inside the training folds; a network chooses on graphs
-that it sets aside.
+that it sets aside. A fair run gives every baseline what RWK has: labels and attributes together where the method can
+use both, sums of kernels, and the same η, in units of the mean discrepancy, for every discrepancy.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import functools
 import glob
 import importlib
 import importlib.util
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -22,7 +23,7 @@ from rwk.experiment.paper import BASELINES
 from rwk.experiment.run import Forms, Hardware, Obstacle, PreparedMethod, RunOptions, first_form
 from rwk.gram.kept import Kept, hashed
 from rwk.graphs import GraphSet
-from rwk.learn.grids import COSTS
+from rwk.learn.grids import COSTS, ETAS
 from rwk.learn.search import Grid
 from rwk.runtime.arrays import IntArray
 from rwk.runtime.backends import backend_name
@@ -57,17 +58,20 @@ def is_network(name: str) -> bool:
 class BaselineMethod:
     """A baseline by its name in the paper.
 
-    A kernel chooses between the forms of a dataset as RWK does; a network sees the first.
+    A kernel chooses between the forms of a dataset as RWK does; a network sees the first. With `fair`, the fair grid is
+    searched, and the sum of all kernels is one more setting.
     """
 
     name: str
+    fair: bool = False
 
     def prepare(self, forms: Forms, options: RunOptions) -> PreparedMethod:
         """Matrices of all settings of a kernel, which are made together, or a network that learns fold by fold."""
         estimator = baseline(self.name)
         for seen in forms.values():
             estimator.check_applies(seen)
-        searched = {key: list(values) for key, values in estimator.grid.items()}
+        values = estimator.grid_for(first_form(forms), fair=True) if self.fair else estimator.grid
+        searched = {key: list(tried) for key, tried in values.items()}
         about = {"estimator": repr(estimator), "searched": searched}
         if estimator.kind == "classifier":
             # what a network is depends on numbers that its name leaves out
@@ -76,9 +80,8 @@ class BaselineMethod:
             graphs = first_form(forms)
             hardware = self._told(estimator, options)
             return PreparedMethod(_Network(estimator, graphs, np.asarray(graphs.targets)), about, hardware)
-        # exp(−γ D) is searched over the γ of the method's own paper
-        grid = Grid(eta=estimator.gammas, C=COSTS) if estimator.kind == "discrepancy" else Grid(C=COSTS)
-        title, setting = f"{first_form(forms).name}-{self.name}", kept_setting(estimator)
+        grid = fair_search() if self.fair else own_search(estimator)
+        title, setting = f"{first_form(forms).name}-{self.name}", kept_setting(estimator, searched)
         hardware = self._told(estimator, options)
 
         def matrices() -> dict[str, Any]:
@@ -86,7 +89,7 @@ class BaselineMethod:
             kept = Kept.at(options.unfinished, forms, setting) if options.unfinished else None
             found = kept.read(title) if kept else None
             if found is None:
-                found = _all_settings(estimator, forms)
+                found = _all_settings(estimator, forms, fair=self.fair)
                 if kept:
                     kept.write(title, **found)
             return found
@@ -145,9 +148,23 @@ class LazyMatrices(Mapping[str, Any]):
         return len(self._made())
 
 
-def kept_setting(estimator: Any) -> str:
-    """What the matrices of an estimator and its grid depend on, in words with a fingerprint."""
-    grid = {name: list(map(str, values)) for name, values in estimator.grid.items()}
+def own_search(estimator: Any) -> Grid:
+    """What is searched on the matrices of a kernel: C, and for exp(−γ D) the γ of the method's own paper."""
+    return Grid(eta=estimator.gammas, C=COSTS) if estimator.kind == "discrepancy" else Grid(C=COSTS)
+
+
+def fair_search() -> Grid:
+    """What a fair run searches on the matrices of every kernel alike.
+
+    >>> fair_search().combine, fair_search().unit
+    ('sum', 'mean')
+    """
+    return Grid(eta=ETAS, C=COSTS, combine="sum", unit="mean")
+
+
+def kept_setting(estimator: Any, searched: Mapping[str, Sequence[Any]] | None = None) -> str:
+    """What the matrices of an estimator and of its grid, or of another, depend on, in words with a fingerprint."""
+    grid = {name: list(map(str, values)) for name, values in (searched or estimator.grid).items()}
     return f"{estimator!r} @{hashed([repr(estimator), grid, __version__])[:10]}"
 
 
@@ -168,11 +185,11 @@ class _Network:
         return fresh.predict(self.graphs[test]), chosen
 
 
-def _all_settings(estimator: Any, forms: Forms) -> dict[str, Any]:
+def _all_settings(estimator: Any, forms: Forms, *, fair: bool) -> dict[str, Any]:
     """The matrix of every setting on every form; of equal ones the first, which would win the tie anyway."""
     made: dict[str, Any] = {}
     for form, graphs in forms.items():
-        for name, matrix in estimator.settings(graphs):
+        for name, matrix in estimator.settings(graphs, fair=fair):
             if not any(np.array_equal(matrix, other) for other in made.values()):
                 made[f"{form}: {name}" if form else name] = matrix
     return made

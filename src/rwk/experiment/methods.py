@@ -42,14 +42,14 @@ def known_method(name: str) -> str:
     return names[name.lower()]
 
 
-def method_of_paper(name: str, grid: str, base: Parameters) -> Method:
-    """A method of the paper's tables: a variant of RWK on a grid of settings, or a baseline with its own grid.
+def method_of_paper(name: str, grid: str, base: Parameters, *, fair: bool = False) -> Method:
+    """A method of the paper's tables: a variant of RWK on a grid of settings, or a baseline with its own (fair) grid.
 
     >>> method_of_paper("RWK-1", "discrete", Parameters()).name
     'RWK-1'
     """
     if name not in METHODS:
-        return BaselineMethod(name)
+        return BaselineMethod(name, fair)
     return RwkMethod(name, settings_of(name, grid, base), search_grid(grid))
 
 

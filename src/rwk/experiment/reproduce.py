@@ -63,7 +63,7 @@ class Options:
     `first_seed` + 1, ... `n_jobs` is the number of threads, and of folds at a time (None: all usable cores).
     `solve_only` fills `matrices` and stops there, for a computer that solves while another runs the folds. `budget` is
     the time in seconds that a baseline is given on a dataset; one that is not done by then gets a note in place of its
-    figure. `bar` shows progress.
+    figure. With `fair`, baselines search their fair grids (`baseline_runs`). `bar` shows progress.
     """
 
     folder: Path = Path("results")
@@ -78,6 +78,7 @@ class Options:
     n_jobs: int | None = None
     solve_only: bool = False
     budget: float | None = None
+    fair: bool = False
     bar: Bar | None = None
 
     def __post_init__(self) -> None:
@@ -139,7 +140,7 @@ def reproduce(what: str, options: Options, *, datasets: Sequence[str] = (), meth
 def _run(forms: Forms, name: str, options: Options) -> None:
     """One method on one dataset; with `solve_only`, only the matrices of RWK."""
     graphs = first_form(forms)
-    method = method_of_paper(name, options.grid or grid_of(graphs), Parameters())
+    method = method_of_paper(name, options.grid or grid_of(graphs), Parameters(), fair=options.fair)
     place = options.run_options(options.folder / f"{graphs.name}-{name}.jsonl")
     if not options.solve_only:
         budget = None if isinstance(method, RwkMethod) else options.budget
