@@ -51,15 +51,17 @@ def rwk(*arguments: str | Path, cwd: Path | None = None, **environment: str) -> 
     )
 
 
-def test_baselines_are_listed_with_what_they_accept() -> None:
+def test_baselines_are_listed_with_what_they_accept_and_see() -> None:
     done = rwk("baselines", "list")
     assert done.returncode == 0, done.stderr
     rows = {cells[1].strip(): cells for line in done.stdout.splitlines() if len(cells := line.split("│")) > 5}
     assert {"wl", "wl-oa", "ghk", "pk", "hgk-wl", "hgk-sp", "retgk", "gntk", "p-wl", "wl-pm", "wwl", "fgw"} < set(rows)
-    assert [cell.strip() for cell in rows["hgk-sp"][2:4]] == ["attributes, labels", "kernel"]
-    assert rows["gin"][3].strip() == "classifier"
+    seen = ["attributes, labels", "labels or attributes", "labels and attributes", "kernel"]
+    assert [cell.strip() for cell in rows["hgk-sp"][2:6]] == seen
+    assert [cell.strip() for cell in rows["wl"][3:5]] == ["labels", "labels (its paper has no way to use attributes)"]
+    assert rows["gin"][5].strip() == "classifier"
     assert "neither" in rows["gin"][2]
-    assert "Xu" in rows["gin"][5]
+    assert "Xu" in rows["gin"][7]
 
 
 def test_version_and_help_name_the_commands() -> None:

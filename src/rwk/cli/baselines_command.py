@@ -17,11 +17,12 @@ def about() -> None:
 
 @baselines.command("list")
 def list_baselines() -> None:
-    """Print every baseline: name, the data it accepts, kind, packages it needs, reference."""
+    """Print every baseline: name, the data it accepts, which of them it sees, kind, packages it needs, reference."""
     from rwk.baselines import describe
 
-    table = Table("name", "accepts", "kind", "needs", "reference")
+    table = Table("name", "accepts", "sees", "sees in a fair run", "kind", "needs", "reference")
     for row in describe():
         accepts = ", ".join("neither" if what == "structure" else what for what in row.accepts)
-        table.add_row(row.name, accepts, row.kind, row.extra, row.reference)
+        fair = f"{row.fair_sees} ({row.note})" if row.note else row.fair_sees
+        table.add_row(row.name, accepts, row.sees, fair, row.kind, row.extra, row.reference)
     console.print(table, highlight=False, markup=False)
