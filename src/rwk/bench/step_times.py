@@ -12,9 +12,7 @@ from rwk.runtime.compiling import compiled
 from rwk.transport.cpu import costs
 from rwk.transport.cpu.chunks import plan_chunks
 from rwk.transport.cpu.dispatch import empty_lanes, is_small
-from rwk.transport.cpu.lanes import body, entering, steps, summaries
-from rwk.transport.cpu.lanes import lane_data as stage
-from rwk.transport.cpu.lanes import lane_sinkhorn as side_by_side
+from rwk.transport.cpu.lanes import entering, lane_data, lane_sinkhorn, steps
 from rwk.transport.measures import GraphMeasures
 from rwk.transport.problem import CostWeights, PairResults, ScgOptions
 
@@ -27,17 +25,17 @@ def count_operations(
     widths = np.diff(measures.factor_offsets) / sizes
     n, m = sizes[pairs[:, 0]], sizes[pairs[:, 1]]
     r, s = widths[pairs[:, 0]], widths[pairs[:, 1]]
-    steps = results.n_iter + results.converged  # gradients and Sinkhorn steps
-    maps = results.n_iter + 1  # images under Q
+    gradients = results.n_iter + results.converged  # and Sinkhorn directions
+    images = results.n_iter + 1  # under Q
     products = 2 * n * m * (n + m) + 4 * n * m * (r + s) + 2 * (n * n * s + m * m * r)
-    rounds = steps * options.sinkhorn_iter * 4 * n * m
+    rounds = gradients * options.sinkhorn_iter * 4 * n * m
     features = measures.features.shape[1] + measures.embedding.shape[1]
     return {
-        "floating point": float((maps * products + rounds + 3 * n * m * features).mean()),
-        "products": float((maps * products).mean()),
+        "floating point": float((images * products + rounds + 3 * n * m * features).mean()),
+        "products": float((images * products).mean()),
         "Sinkhorn": float(rounds.mean()),
-        "exp": float((steps * n * m).mean()),
-        "log": float(((maps + 1) * n * m).mean()),
+        "exp": float((gradients * n * m).mean()),
+        "log": float(((images + 1) * n * m).mean()),
     }
 
 
@@ -57,7 +55,7 @@ def gemm_peak(precision: str, size: int = 512) -> float:
 
 @compiled
 def _fixed_costs(graphs: Any, pairs: Any, weights: Any) -> float:
-    """Step 1 without the lanes: the cost matrices of every pair."""
+    """Step 1 without putting pairs into lanes: the cost matrices of every pair."""
     total, largest = 0.0, np.diff(graphs.offsets).max()
     scratch = costs.cost_scratch(graphs, largest, largest)
     moments = np.zeros(len(graphs.weights))
@@ -70,73 +68,75 @@ def _fixed_costs(graphs: Any, pairs: Any, weights: Any) -> float:
     return total
 
 
+# What `_repeat_step` repeats on every group of pairs.
+PRODUCTS, SINKHORN, EXP_AND_ROUNDING, TRIAL, REST, NOTHING = range(6)
+
+
 @compiled
-def _groups(graphs: Any, pairs: Any, weights: Any, options: Any, like: Any, which: int, times: int) -> float:
-    """Fill group after group of lanes, and repeat one step on each."""
-    width = like.shape[1]
-    lanes = body.stage_for(graphs, pairs, weights, width, like.dtype)
-    roll, rooms, known = stage.empty_roll(width), stage.make_rooms(lanes), summaries.empty_summaries(graphs)
-    scratch = costs.cost_scratch(graphs, lanes.fixed.shape[0], lanes.fixed.shape[1])
-    here, trial = stage.empty_point(lanes), stage.empty_point(lanes)
-    rooms.alpha[:] = 0.5
-    rooms.delta_image[:] = 0.0
-    slopes, extent = stage.make_slopes(width), np.zeros(2, np.int64)
+def _repeat_step(graphs: Any, pairs: Any, weights: Any, options: Any, like: Any, step: int, times: int) -> float:
+    """Fill all lanes with group after group of pairs, and repeat one step on each group."""
+    memory = lane_data.memory_for(graphs, pairs, weights, like)
+    contents, scratch, work, sums = memory
+    data, state, _, extent = contents
+    here, trial = lane_data.empty_couplings(data), lane_data.empty_couplings(data)
+    work.alpha[:] = 0.5
+    work.delta_image[:] = 0.0
     kl, ridge = weights.beta_global * weights.degree_weight, 0.5 * weights.beta_local * weights.ridge
+    width = like.shape[1]
     for first in range(0, len(pairs) - width + 1, width):
         for lane in range(width):
+            state.pair[lane] = first + lane
             a, b = pairs[first + lane, 0], pairs[first + lane, 1]
-            roll.n[lane] = graphs.offsets[a + 1] - graphs.offsets[a]
-            roll.m[lane] = graphs.offsets[b + 1] - graphs.offsets[b]
-            roll.pair[lane] = first + lane
-            entering.enter(graphs, a, b, weights, known, scratch, lanes, here, extent, roll, lane)
-        body.shrink(roll, extent)
+            entering.enter(graphs, a, b, weights, contents, here, scratch, lane)
+        lane_data.shrink_extent(state, extent)
         n, m = int(extent[0]), int(extent[1])
-        steps.gradient_lanes(lanes, here, True, n, m, kl, rooms)
-        side_by_side.sinkhorn_lanes(lanes, n, m, rooms, options.entropy, 0)
-        steps.direction_lanes(lanes, here, True, n, m, rooms, slopes)
+        steps.gradient_lanes(data, here, True, n, m, kl, work)
+        lane_sinkhorn.sinkhorn_lanes(data, n, m, work, options.entropy, 0)
+        steps.direction_lanes(data, here, True, n, m, work, sums)
         for _ in range(times):
-            if which == 0:
-                steps.quadratic_lanes(lanes, n, m, ridge, rooms, here.gamma, rooms.delta_image)
-            if which == 1 or which == 2:
-                rounds = options.sinkhorn_iter if which == 1 else 0
-                side_by_side.sinkhorn_lanes(lanes, n, m, rooms, options.entropy, rounds)
-            if which == 3:
-                steps.try_step(here, trial, n, m, kl, rooms, slopes)
-            if which == 4:
-                steps.gradient_lanes(lanes, here, False, n, m, kl, rooms)
-                steps.direction_lanes(lanes, here, False, n, m, rooms, slopes)
-                steps.curvature_lanes(n, m, rooms, slopes)
-                steps.value_lanes(lanes, here, True, n, m, rooms, slopes)
-    last: float = rooms.delta_image[0, 0, 0]
+            if step == PRODUCTS:
+                steps.quadratic_map_lanes(data, n, m, ridge, work, here.gamma, work.delta_image)
+            elif step == SINKHORN:
+                lane_sinkhorn.sinkhorn_lanes(data, n, m, work, options.entropy, options.sinkhorn_iter)
+            elif step == EXP_AND_ROUNDING:
+                lane_sinkhorn.sinkhorn_lanes(data, n, m, work, options.entropy, 0)
+            elif step == TRIAL:
+                steps.try_step(here, trial, n, m, kl, work, sums)
+            elif step == REST:
+                steps.gradient_lanes(data, here, False, n, m, kl, work)
+                steps.direction_lanes(data, here, False, n, m, work, sums)
+                steps.curvature_lanes(n, m, work, sums)
+                steps.value_lanes(data, here, True, n, m, work, sums)
+    last: float = work.delta_image[0, 0, 0]
     return last
 
 
 def step_shares(
     measures: GraphMeasures, pairs: NDArray[np.int64], weights: CostWeights, options: ScgOptions
 ) -> dict[str, float]:
-    """Microseconds per pair of one call of each step: the first two are called once per pair, the rest per iteration.
+    """Microseconds per pair of each step, called once: a pair pays the first two once, the rest in every iteration.
 
-    On pairs that are solved side by side, in groups as they would meet.
+    Measured on pairs that are solved side by side, in the groups in which they would meet.
     """
     pairs = pairs[is_small(measures, pairs)]
     pairs = pairs[plan_chunks(measures, pairs, alike=True)[0]]
     like, many = empty_lanes(measures.structure.dtype), 40
     pairs = pairs[: len(pairs) // like.shape[1] * like.shape[1]]
 
-    def microseconds(which: int, times: int) -> float:
-        return _best(lambda: _groups(measures, pairs, weights, options, like, which, times), len(pairs))
+    def microseconds(step: int, times: int) -> float:
+        return _best(lambda: _repeat_step(measures, pairs, weights, options, like, step, times), len(pairs))
 
-    made_ready = microseconds(-1, 0)
-    each = [(microseconds(which, many) - made_ready) / many for which in range(5)]
+    entered = microseconds(NOTHING, 0)
+    each = {step: (microseconds(step, many) - entered) / many for step in range(NOTHING)}
     made = _best(lambda: _fixed_costs(measures, pairs, weights), len(pairs))
     return {
-        "costs, per pair": made,
-        "loading into a lane, per pair": made_ready - made,
-        "products, per iteration": each[0],
-        "Sinkhorn rounds, per iteration": each[1] - each[2],
-        "exp and rounding, per iteration": each[2],
-        "step and log, per iteration": each[3],
-        "gradient, gap and the rest, per iteration": each[4],
+        "costs, once a pair": made,
+        "into its lane, once a pair": entered - made,
+        "products, an iteration": each[PRODUCTS],
+        "Sinkhorn rounds, an iteration": each[SINKHORN] - each[EXP_AND_ROUNDING],
+        "exp and rounding, an iteration": each[EXP_AND_ROUNDING],
+        "step and log, an iteration": each[TRIAL],
+        "gradient, gap and the rest, an iteration": each[REST],
     }
 
 

@@ -22,7 +22,7 @@ from rwk.transport.problem import PRIOR_FLOOR
 SMALLEST_DEGREE: Final = 1e-300
 
 
-class Scratch(NamedTuple):
+class CostScratch(NamedTuple):
     """Room to work in, so that no pair asks for memory; all flat."""
 
     cost: Any  # n rows
@@ -37,11 +37,11 @@ class Scratch(NamedTuple):
 
 
 @compiled_inside
-def cost_scratch(graphs: Any, n: int, m: int) -> Scratch:
+def cost_scratch(graphs: Any, n: int, m: int) -> CostScratch:
     """Room for pairs of up to n and m nodes."""
     length = padded(m)
     width = max(graphs.features.shape[1], graphs.embedding.shape[1])
-    return Scratch(
+    return CostScratch(
         np.empty(n * length), np.empty(n * length), np.zeros(n * length), np.zeros(width * length), np.zeros(length),
         np.zeros(length, np.uint64), np.empty(n, np.int64), np.empty(n), empty_layout(length),
     )  # fmt: skip
@@ -54,7 +54,7 @@ def padded(m: int) -> int:
 
 
 @compiled_borrowing
-def fixed_cost(graphs: Any, a: int, b: int, weights: Any, moments: Any, scratch: Scratch, out: Any) -> None:
+def fixed_cost(graphs: Any, a: int, b: int, weights: Any, moments: Any, scratch: CostScratch, out: Any) -> None:
     """The part of the gradient that gamma does not change: M + 2 beta_global c + kl (1 - log prior).
 
     `moments` are C_P^2 w / 2 of all nodes.
@@ -87,7 +87,7 @@ def fixed_cost(graphs: Any, a: int, b: int, weights: Any, moments: Any, scratch:
 
 
 @compiled_borrowing
-def feature_cost(graphs: Any, a: int, b: int, scratch: Scratch, out: Any) -> None:
+def feature_cost(graphs: Any, a: int, b: int, scratch: CostScratch, out: Any) -> None:
     """C_V: Euclidean distance of feature vectors, and the share of Weisfeiler-Lehman rounds that differ."""
     i0, k0 = graphs.offsets[a], graphs.offsets[b]
     n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
@@ -117,7 +117,7 @@ def feature_cost(graphs: Any, a: int, b: int, scratch: Scratch, out: Any) -> Non
 
 
 @compiled_borrowing
-def neighbour_cost(graphs: Any, a: int, b: int, scratch: Scratch, out: Any) -> None:
+def neighbour_cost(graphs: Any, a: int, b: int, scratch: CostScratch, out: Any) -> None:
     """C_N: distance of structure embeddings, Euclidean or Hamming on signs."""
     i0, k0 = graphs.offsets[a], graphs.offsets[b]
     n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
@@ -140,7 +140,7 @@ def neighbour_cost(graphs: Any, a: int, b: int, scratch: Scratch, out: Any) -> N
 
 
 @compiled_borrowing
-def log_degree_prior(graphs: Any, a: int, b: int, scratch: Scratch, out: Any) -> None:
+def log_degree_prior(graphs: Any, a: int, b: int, scratch: CostScratch, out: Any) -> None:
     """log gamma': likeness of degrees, floored, as a joint distribution."""
     i0, k0 = graphs.offsets[a], graphs.offsets[b]
     n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0

@@ -16,6 +16,7 @@ from rwk.runtime.threads import Ticker, in_threads, one_blas_thread
 from rwk.transport.cpu import scalar as cpu
 from rwk.transport.cpu.chunks import plan_chunks
 from rwk.transport.cpu.lanes import body
+from rwk.transport.cpu.lanes.lane_data import LaneOutputs
 from rwk.transport.cpu.simd.vectors import REGISTER_BYTES
 from rwk.transport.measures import GraphMeasures
 from rwk.transport.problem import (
@@ -117,11 +118,12 @@ def solve_small(
     left = np.arange(len(pairs))
     for precision in dict.fromkeys((measures.structure.dtype, np.dtype(np.float64))):
         trace[:] = np.nan
-        part, hard = PairResults.empty(len(left)), np.zeros(len(left), np.bool_)
-        arguments = measures, pairs[left], weights, options, empty_lanes(precision), part, hard, couplings, trace
-        call_compiled(body.solve_side_by_side, *arguments)
+        part, unsolved = PairResults.empty(len(left)), np.zeros(len(left), np.bool_)
+        outputs = LaneOutputs(part, unsolved, couplings, trace)
+        lanes = empty_lanes(precision)
+        call_compiled(body.solve_side_by_side, measures, pairs[left], weights, options, lanes, outputs)
         results.put(left, part)
-        left = left[hard]
+        left = left[unsolved]
         if not len(left):
             return left
     if not len(couplings):

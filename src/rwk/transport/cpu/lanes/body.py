@@ -1,8 +1,8 @@
-"""The compiled solver body for small graphs: Algorithm 1 for as many pairs at once as a register has lanes.
+"""The solver body of small pairs: Algorithm 1 for as many pairs at once as a register has lanes.
 
-The numbered steps are those of cpu.py. Every operation acts on all lanes, so loops of any length, exp and log
-included, fill the machine's vectors. A lane whose pair is done takes the next pair of the list at once: no lane waits
-for another, and a pair's bits do not depend on its neighbours.
+The numbered steps are those of problem.py, as in scalar.py. Every operation acts on all lanes, so loops of any length,
+exp and log included, run on full vectors. A lane whose pair is done takes the next pair of the list at once: no lane
+waits for another, and a pair is bit-identical whatever the other lanes hold (R16).
 """
 
 from __future__ import annotations
@@ -11,74 +11,49 @@ from typing import Any, Final
 
 import numpy as np
 
-from rwk.runtime.compiling import compiled, compiled_borrowing, compiled_inside
-from rwk.transport.cpu.costs import cost_scratch
+from rwk.runtime.compiling import compiled, compiled_borrowing
 from rwk.transport.cpu.lanes.entering import enter
 from rwk.transport.cpu.lanes.lane_data import (
-    Point,
-    Roll,
-    Rooms,
-    Slopes,
-    Stage,
-    empty_point,
-    empty_roll,
-    empty_stage,
-    make_rooms,
-    make_slopes,
+    NOBODY,
+    LaneCouplings,
+    LaneMemory,
+    LaneOutputs,
+    LaneState,
+    LaneSums,
+    Workspace,
+    empty_couplings,
+    memory_for,
+    shrink_extent,
 )
 from rwk.transport.cpu.lanes.lane_sinkhorn import sinkhorn_lanes
 from rwk.transport.cpu.lanes.steps import (
     curvature_lanes,
     direction_lanes,
     gradient_lanes,
-    quadratic_lanes,
-    search_lanes,
+    line_search_lanes,
+    quadratic_map_lanes,
     value_lanes,
 )
-from rwk.transport.cpu.lanes.summaries import Summaries, empty_summaries
 from rwk.transport.cpu.sinkhorn import PLAIN_SPREAD_32, PLAIN_SPREAD_64
 
-# How far from the tolerance a gap must be for float32 to tell, by the spread of the gradient: ten times the largest
-# error seen
+# float32 can't tell on which side of the tolerance a gap lies if they are nearer than this share of the gradient's
+# spread: ten times the largest error seen
 UNSURE_32: Final = 2e-6
-# iterations, each of which adds to what rounding has moved
+# a pair that takes as many iterations is left to float64: each iteration adds to what rounding has moved
 MANY_32: Final = 8
 
 
-@compiled_inside
-def stage_for(graphs: Any, pairs: Any, weights: Any, width: int, dtype: Any) -> Stage:
-    """A stage that has room for any of these pairs."""
-    n, m, r, s = 1, 1, 1, 1
-    for p in range(len(pairs)):
-        a, b = pairs[p, 0], pairs[p, 1]
-        size_a, size_b = graphs.offsets[a + 1] - graphs.offsets[a], graphs.offsets[b + 1] - graphs.offsets[b]
-        n, m = max(n, size_a), max(m, size_b)
-        r = max(r, (graphs.factor_offsets[a + 1] - graphs.factor_offsets[a]) // size_a)
-        s = max(s, (graphs.factor_offsets[b + 1] - graphs.factor_offsets[b]) // size_b)
-    return empty_stage(n, m, r, s, weights, width, dtype)
-
-
 @compiled
-def solve_side_by_side(
-    graphs: Any, pairs: Any, weights: Any, options: Any, like: Any, results: Any, hard: Any, couplings: Any, trace: Any
-) -> None:
-    """Solve pairs in the precision of `like`, an array (0, lanes); results are values, n_iter, gaps, converged.
+def solve_side_by_side(graphs: Any, pairs: Any, weights: Any, options: Any, like: Any, outputs: LaneOutputs) -> None:
+    """Solve pairs in the precision of `like`, an array (0, lanes), from mu nu^T.
 
-    `hard` is set for pairs whose results do not count: their kernel would underflow, or float32 can't tell when they
-    are done, because a gap is too near the tolerance or because they never are (one more or one less iteration changes
-    a value by far more than rounding does, and so do many). `couplings` (pairs, n, m) are filled where there is room
-    for them, and `trace` with (objective, gap) of pair 0 before each of its iterations.
+    A pair is `unsolved` if its kernel would underflow, or if float32 can't tell when it is done: a gap is too near the
+    tolerance, the pair never reaches it, or takes many iterations. One iteration more or less changes a value by far
+    more than rounding does.
     """
-    width = like.shape[1]
-    stage = stage_for(graphs, pairs, weights, width, like.dtype)
-    n, m, _ = stage.fixed.shape
-    known, scratch = empty_summaries(graphs), cost_scratch(graphs, n, m)
-    roll, rooms, slopes = empty_roll(width), make_rooms(stage), make_slopes(width)
-    _run(
-        graphs, pairs, weights, options, stage, empty_point(stage), empty_point(stage), known, scratch, roll, rooms,
-        slopes, np.zeros(2, np.int64),
-        results, hard, couplings, trace,
-    )  # fmt: skip
+    memory = memory_for(graphs, pairs, weights, like)
+    here, trial = empty_couplings(memory.contents.data), empty_couplings(memory.contents.data)
+    _run(graphs, pairs, weights, options, memory, here, trial, outputs)
 
 
 @compiled_borrowing
@@ -87,81 +62,104 @@ def _run(
     pairs: Any,
     weights: Any,
     options: Any,
-    stage: Stage,
-    here: Point,
-    trial: Point,
-    known: Summaries,
-    scratch: Any,
-    roll: Roll,
-    rooms: Rooms,
-    slopes: Slopes,
-    extent: Any,
-    results: Any,
-    hard: Any,
-    couplings: Any,
-    trace: Any,
+    memory: LaneMemory,
+    here: LaneCouplings,
+    trial: LaneCouplings,
+    outputs: LaneOutputs,
 ) -> None:
-    """The loop: all memory is there."""
-    width = len(roll.pair)
+    """Algorithm 1 over the list of pairs; it asks for no more memory."""
+    contents, scratch, work, sums = memory
+    data, state, _, extent = contents
     kl = weights.beta_global * weights.degree_weight
     ridge = 0.5 * weights.beta_local * weights.ridge
-    narrow = stage.fixed.itemsize == 4
-    widest = PLAIN_SPREAD_32 if narrow else PLAIN_SPREAD_64
     upcoming = 0
     while True:
         fresh = False
-        for lane in range(width):
-            if not roll.active[lane] and upcoming < len(pairs):
+        for lane in range(len(state.pair)):
+            if not state.active[lane] and upcoming < len(pairs):
                 a, b = pairs[upcoming, 0], pairs[upcoming, 1]
-                enter(graphs, a, b, weights, known, scratch, stage, here, extent, roll, lane)  # 1, 2
-                roll.pair[lane], roll.active[lane], fresh = upcoming, True, True
+                enter(graphs, a, b, weights, contents, here, scratch, lane)  # 1 costs, 2 start
+                state.pair[lane], state.active[lane], fresh = upcoming, True, True
                 upcoming += 1
-        if _count(roll.active) == 0:
+        if _count(state.active) == 0:
             return
-        shrink(roll, extent)
+        shrink_extent(state, extent)
         n, m = int(extent[0]), int(extent[1])
-        gradient_lanes(stage, here, fresh, n, m, kl, rooms)  # 3
-        sinkhorn_lanes(stage, n, m, rooms, options.entropy, options.sinkhorn_iter)  # 4
-        direction_lanes(stage, here, fresh, n, m, rooms, slopes)  # 5
-        for lane in range(width):
-            stage.fresh[0, 0, lane] = 0.0
-        if len(trace) and roll.pair[0] == 0 and roll.n_iter[0] == 0:
-            value_lanes(stage, here, False, n, m, rooms, slopes)
-            roll.objective[0] = slopes.value[0] + kl * roll.entropy[0] + roll.constant[0]
-        for lane in range(width):
-            if roll.active[lane]:
-                roll.gap[lane] = -slopes.slope[lane]
-                spread = np.float64(rooms.high[0, 0, lane]) - np.float64(rooms.low[0, 0, lane])
-                roll.hard[lane] = spread > widest * options.entropy
-                roll.converged[lane] = roll.gap[lane] <= options.tol
-                if narrow and abs(roll.gap[lane] - options.tol) <= UNSURE_32 * spread:
-                    roll.hard[lane] = True
-                if roll.pair[lane] == 0 and roll.n_iter[lane] < len(trace):
-                    trace[roll.n_iter[lane], 0], trace[roll.n_iter[lane], 1] = roll.objective[lane], roll.gap[lane]
-                if roll.converged[lane] or roll.hard[lane] or options.max_iter == 0:
-                    roll.active[lane] = False
-        moved = _count(roll.active) > 0
+        gradient_lanes(data, here, fresh, n, m, kl, work)  # 3 gradient
+        sinkhorn_lanes(data, n, m, work, options.entropy, options.sinkhorn_iter)  # 4 direction
+        direction_lanes(data, here, fresh, n, m, work, sums)  # 5 gap
+        for lane in range(len(state.pair)):
+            data.fresh[0, 0, lane] = 0.0
+        if len(outputs.trace) and state.pair[0] == 0 and state.n_iter[0] == 0:
+            value_lanes(data, here, False, n, m, work, sums)
+            state.objective[0] = sums.value[0] + kl * state.entropy[0] + state.constant[0]
+        _check_gaps(state, work, sums, options, outputs.trace)
+        moved = _count(state.active) > 0
         if moved:
-            quadratic_lanes(stage, n, m, ridge, rooms, rooms.delta, rooms.delta_image)  # 6
-            curvature_lanes(n, m, rooms, slopes)
-            search_lanes(here, trial, roll, n, m, kl, rooms, slopes)  # 7
-            here, trial = trial, here  # 8
-            for lane in range(width):
-                if roll.active[lane]:
-                    if rooms.alpha[0, 0, lane] == 0.0:
-                        roll.active[lane] = False
-                        continue
-                    roll.entropy[lane] = slopes.new_entropy[lane]
-                    roll.objective[lane] += slopes.change[lane]
-                    roll.n_iter[lane] += 1
-                    roll.active[lane] = roll.n_iter[lane] < options.max_iter
-        value_lanes(stage, here, moved, n, m, rooms, slopes)  # 9
-        if _count(roll.active) < width:
-            for lane in range(width):
-                if roll.pair[lane] >= 0 and not roll.active[lane]:
-                    if narrow and options.tol > 0.0 and (not roll.converged[lane] or roll.n_iter[lane] >= MANY_32):
-                        roll.hard[lane] = True
-                    _leave(here, roll, kl * roll.entropy[lane] + slopes.value[lane], lane, results, hard, couplings)
+            quadratic_map_lanes(data, n, m, ridge, work, work.delta, work.delta_image)  # 6 products
+            curvature_lanes(n, m, work, sums)
+            line_search_lanes(here, trial, state, n, m, kl, work, sums)  # 7 line search
+            here, trial = trial, here  # 8 step; `value_lanes` adds alpha Q(Delta) to Q(gamma)
+            _count_steps(state, work, sums, options.max_iter)
+        value_lanes(data, here, moved, n, m, work, sums)  # 9 value
+        if _count(state.active) < len(state.pair):
+            _empty_lanes(here, state, sums, kl, options.tol, outputs)
+
+
+@compiled_borrowing
+def _check_gaps(state: LaneState, work: Workspace, sums: LaneSums, options: Any, trace: Any) -> None:
+    """Step 5: the gap of every lane, and which lanes stop there."""
+    narrow = work.g.itemsize == 4
+    widest = PLAIN_SPREAD_32 if narrow else PLAIN_SPREAD_64
+    for lane in range(len(state.pair)):
+        if state.active[lane]:
+            gap, iteration = -sums.slope[lane], state.n_iter[lane]
+            spread = np.float64(work.high[0, 0, lane]) - np.float64(work.low[0, 0, lane])
+            state.gap[lane], state.converged[lane] = gap, gap <= options.tol
+            state.unsolved[lane] = spread > widest * options.entropy
+            if narrow and abs(gap - options.tol) <= UNSURE_32 * spread:
+                state.unsolved[lane] = True
+            if state.pair[lane] == 0 and iteration < len(trace):
+                trace[iteration, 0], trace[iteration, 1] = state.objective[lane], gap
+            if state.converged[lane] or state.unsolved[lane] or options.max_iter == 0:
+                state.active[lane] = False
+
+
+@compiled_borrowing
+def _count_steps(state: LaneState, work: Workspace, sums: LaneSums, max_iter: int) -> None:
+    """Step 8: what every lane knows of itself after a step; a lane that found no descent stops."""
+    for lane in range(len(state.pair)):
+        if state.active[lane]:
+            if work.alpha[0, 0, lane] == 0.0:
+                state.active[lane] = False
+                continue
+            state.entropy[lane] = sums.new_entropy[lane]
+            state.objective[lane] += sums.change[lane]
+            state.n_iter[lane] += 1
+            state.active[lane] = state.n_iter[lane] < max_iter
+
+
+@compiled_borrowing
+def _empty_lanes(
+    here: LaneCouplings, state: LaneState, sums: LaneSums, kl: float, tol: float, outputs: LaneOutputs
+) -> None:
+    """Write down the results of all pairs that have stopped, and free their lanes."""
+    values, n_iter, gaps, converged = outputs.results
+    narrow = here.gamma.itemsize == 4
+    for lane in range(len(state.pair)):
+        p = state.pair[lane]
+        if p == NOBODY or state.active[lane]:
+            continue
+        if narrow and tol > 0.0 and (not state.converged[lane] or state.n_iter[lane] >= MANY_32):
+            state.unsolved[lane] = True
+        outputs.unsolved[p] = state.unsolved[lane]
+        values[p] = (kl * state.entropy[lane] + sums.value[lane]) + state.constant[lane]
+        n_iter[p], gaps[p], converged[p] = state.n_iter[lane], state.gap[lane], state.converged[lane]
+        if p < len(outputs.couplings):
+            for i in range(state.n[lane]):
+                for k in range(state.m[lane]):
+                    outputs.couplings[p, i, k] = here.gamma[i, k, lane]
+        state.pair[lane] = NOBODY
 
 
 @compiled_borrowing
@@ -171,28 +169,3 @@ def _count(flags: Any) -> int:
     for flag in flags:
         total += flag
     return total
-
-
-@compiled_borrowing
-def shrink(roll: Roll, extent: Any) -> None:
-    """Use no more of the stage than the pairs in it need."""
-    n, m = 1, 1
-    for lane in range(len(roll.pair)):
-        if roll.pair[lane] >= 0:
-            n, m = max(n, roll.n[lane]), max(m, roll.m[lane])
-    extent[0], extent[1] = min(extent[0], n), min(extent[1], m)
-
-
-@compiled_borrowing
-def _leave(here: Point, roll: Roll, variable: float, lane: int, results: Any, hard: Any, couplings: Any) -> None:
-    """Write down the result of a lane, the part of H that varies with gamma given."""
-    values, n_iter, gaps, converged = results
-    p = roll.pair[lane]
-    hard[p] = roll.hard[lane]
-    values[p], n_iter[p] = variable + roll.constant[lane], roll.n_iter[lane]
-    gaps[p], converged[p] = roll.gap[lane], roll.converged[lane]
-    if p < len(couplings):
-        for i in range(roll.n[lane]):
-            for k in range(roll.m[lane]):
-                couplings[p, i, k] = here.gamma[i, k, lane]
-    roll.pair[lane] = -1

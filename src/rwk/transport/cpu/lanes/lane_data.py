@@ -1,98 +1,145 @@
-"""The matrices of pairs that are solved side by side, one lane a pair, and room to work on them.
+"""The arrays of the pairs that are solved side by side: what lies where is pictured in the header of this package.
 
-A stage has room for pairs of up to (rows, columns) nodes and uses as much of it as its present pairs need. Smaller
-ones are padded with nodes of weight 0: such nodes receive nothing and add only zeros to the end of sums, so a pair has
-the same bits whatever the other lanes do.
+Every matrix has room for the largest pair of its chunk and uses as much of it, the `extent`, as the present pairs need.
+Smaller pairs are padded with nodes of weight 0: such nodes receive no mass and add only zeros to the end of sums, so a
+pair is bit-identical whatever the other lanes hold (R16).
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from rwk.runtime.compiling import compiled_borrowing, compiled_inside
+from rwk.transport.cpu.costs import CostScratch, cost_scratch
+from rwk.transport.cpu.lanes.summaries import GraphSummaries, empty_summaries
 from rwk.transport.cpu.simd.vectors import REGISTER_BYTES, splat, store
 
+# Columns of `start_mu` and `start_nu`. Q(mu nu^T) is the sum of the outer products of the first four; log(mu nu^T) is
+# the outer sum of the last. On the side of the source the weight of its term is folded in.
+#                       start_mu      start_nu
+STRUCTURE: Final = 0  # C_mu mu       C_nu nu
+SOURCE: Final = 1  #    L_mu mu       S_nu nu
+TARGET: Final = 2  #    S_mu mu       L_nu nu
+RIDGE: Final = 3  #     mu            nu
+LOGARITHM: Final = 4  # log mu        log nu
+N_START: Final = 5
 
-class Stage(NamedTuple):
-    """Matrices of vectors; shapes without the last axis, the lane. Blocks of a term that is off have no columns."""
+NOBODY: Final = -1  # a lane without a pair, or without the matrices of a graph
+
+
+class LaneData(NamedTuple):
+    """Everything of a pair that stays the same through its solve, and Q(gamma), which is carried from step to step.
+
+    Shapes are those of one lane: each array has one more axis, the lanes. A term whose weight is 0 has empty matrices.
+    """
 
     mu: Any  # (n, 1)
     nu: Any  # (m, 1)
-    left: Any  # (n, 5) of the source: the weighted vectors whose outer products with `right` make Q(mu nu^T); log mu
-    right: Any  # (m, 5) of the target: C_P nu, F F^T nu, L nu, nu; log nu
-    fresh: Any  # (1, 1): 1 where a pair has entered, and gamma, logs and image are still those of the last
-    fixed: Any  # the part of the gradient that gamma does not change: M + 2 beta_global c + kl (1 - log prior)
-    image: Any  # Q(gamma), (n, m)
-    structure_mu: Any  # -beta_global C_P (n, n)
-    structure_nu: Any  # C_P (m, m)
-    factor_mu: Any  # F (n, r)
-    factor_mu_t: Any  # F^T (r, n)
-    factor_nu: Any  # F (m, s)
-    factor_nu_t: Any  # F^T (s, m)
-    laplacian_mu: Any  # weighted L (n, n)
-    laplacian_nu_t: Any  # weighted L^T (m, m)
+    start_mu: Any  # (n, N_START)
+    start_nu: Any  # (m, N_START)
+    fresh: Any  # (1, 1): 1 if the pair has just entered, so that gamma, logs and image are still those of the last pair
+    fixed: Any  # (n, m) the part of the gradient without gamma: M + 2 beta_global c + kl (1 - log prior)
+    image: Any  # (n, m) Q(gamma)
+    structure_mu: Any  # (n, n) -beta_global C_P
+    structure_nu: Any  # (m, m) C_P
+    factor_mu: Any  # (n, r) F
+    factor_mu_t: Any  # (r, n) F^T
+    factor_nu: Any  # (m, s) F
+    factor_nu_t: Any  # (s, m) F^T
+    laplacian_mu: Any  # (n, n) weighted L
+    laplacian_nu_t: Any  # (m, m) weighted L^T
 
 
-class Point(NamedTuple):
-    """The couplings of all lanes. There are two: where they are, and where they try to go; a step trades them."""
+class LaneCouplings(NamedTuple):
+    """The couplings of all lanes.
+
+    There are two of these records: the present couplings and the trial of the line search. A step swaps them.
+    """
 
     gamma: Any  # (n, m)
-    logs: Any  # log gamma
+    logs: Any  # (n, m) log gamma
 
 
-class Roll(NamedTuple):
-    """What each lane knows of itself; all (WIDTH,)."""
+class LaneState(NamedTuple):
+    """How far each lane is; every array has shape (lanes,)."""
 
-    pair: Any  # row of the list of pairs, -1 for none
-    source: Any  # graph that the source's matrices are of, -1 for none
-    target: Any  # likewise; it stays when the next pair has the same one
-    n: Any  # nodes of its source
-    m: Any  # of its target
-    active: Any  # whether it takes part in the present iteration
+    pair: Any  # row of the list of pairs, or NOBODY
+    source: Any  # the graph whose matrices stand on the source's side, or NOBODY
+    target: Any  # likewise; they stay if the next pair has the same target
+    n: Any  # nodes of the source
+    m: Any  # nodes of the target
+    active: Any  # whether the lane takes part in the present iteration
     n_iter: Any
     gap: Any
     converged: Any
-    hard: Any  # left to more precision or to another body
+    unsolved: Any  # the pair needs more precision or another body
     entropy: Any  # <gamma, log gamma>
-    constant: Any  # what H adds to <gamma, fixed + Q(gamma)> + kl <gamma, log gamma>
+    constant: Any  # H - <gamma, fixed + Q(gamma)> - kl <gamma, log gamma>
     objective: Any  # H
 
 
-class Rooms(NamedTuple):
-    """Work arrays."""
+class Workspace(NamedTuple):
+    """What one iteration computes and the next one overwrites; shapes of one lane, as in `LaneData`."""
 
-    g: Any  # gradient (n, m)
-    delta: Any  # direction, Delta
-    delta_image: Any  # Q(Delta)
-    carried: Any  # X C_nu (n, m)
-    narrow_source: Any  # X F_nu (n, s)
-    smooth_source: Any  # L_mu X F_nu (n, s)
-    narrow_target: Any  # F_mu^T X (r, m)
-    smooth_target: Any  # F_mu^T X L_nu^T (r, m)
-    u: Any  # (n,) Sinkhorn's scalings
-    v: Any  # (m,)
-    sums: Any  # (m,) K^T u
-    low: Any  # (1,) least entry of g
-    high: Any
-    alpha: Any  # (1,)
+    g: Any  # (n, m) gradient
+    delta: Any  # (n, m) Sinkhorn's kernel, then the direction Delta
+    delta_image: Any  # (n, m) Q(Delta)
+    x_structure: Any  # (n, m) X C_nu
+    x_factor: Any  # (n, s) X F_nu
+    laplacian_x_factor: Any  # (n, s) L_mu X F_nu
+    factor_x: Any  # (r, m) F_mu^T X
+    factor_x_laplacian: Any  # (r, m) F_mu^T X L_nu^T
+    u: Any  # (n, 1) scaling of the rows
+    v: Any  # (m, 1) scaling of the columns
+    column_sums: Any  # (m, 1) K^T u
+    low: Any  # (1, 1) least entry of g
+    high: Any  # (1, 1) largest entry of g
+    alpha: Any  # (1, 1) step
 
 
-class Slopes(NamedTuple):
-    """Sums of every lane, float64."""
+class LaneSums(NamedTuple):
+    """Sums over the matrices of every lane, in float64; every array has shape (lanes,)."""
 
     slope: Any  # <Delta, g>
-    entropy: Any  # <Delta, log gamma>
+    entropy_slope: Any  # <Delta, log gamma>
     curvature: Any  # <Delta, Q(Delta)>
-    new_entropy: Any  # <gamma, log gamma> at the trial point
+    new_entropy: Any  # <gamma, log gamma> at the trial
     change: Any  # of H
     value: Any  # <gamma, fixed + Q(gamma)>
 
 
+class LaneContents(NamedTuple):
+    """All that a pair that enters a lane writes to; functions that take less compile faster."""
+
+    data: LaneData
+    state: LaneState
+    summaries: GraphSummaries
+    extent: Any  # (2,) rows and columns in use
+
+
+class LaneMemory(NamedTuple):
+    """All arrays of the lanes but the couplings."""
+
+    contents: LaneContents
+    scratch: CostScratch
+    work: Workspace
+    sums: LaneSums
+
+
+class LaneOutputs(NamedTuple):
+    """Where results go, by the row of a pair in the list."""
+
+    results: Any  # a PairResults
+    unsolved: Any  # (pairs,) whether the results do not count
+    couplings: Any  # (pairs, n, m), or with no rows if nobody asks for them
+    trace: Any  # (objective, gap) of pair 0 before each of its iterations, or with no rows
+
+
 @compiled_inside
 def lane_matrix(rows: int, columns: int, width: int, dtype: Any) -> Any:
-    """Room for rows x columns vectors, each inside one line of the cache."""
+    """Memory for rows x columns vectors, each inside one line of the cache."""
     count = rows * columns * width
     memory = np.empty(count + REGISTER_BYTES // 4, dtype)
     skip = (-memory.ctypes.data % REGISTER_BYTES) // memory.itemsize
@@ -100,16 +147,32 @@ def lane_matrix(rows: int, columns: int, width: int, dtype: Any) -> Any:
 
 
 @compiled_inside
-def empty_stage(n: int, m: int, r: int, s: int, weights: Any, width: int, dtype: Any) -> Stage:
-    """A stage for pairs of up to n and m nodes, whose factors have up to r and s columns."""
+def memory_for(graphs: Any, pairs: Any, weights: Any, like: Any) -> LaneMemory:
+    """Memory for any of these pairs, in the precision and for the number of lanes of `like`, an array (0, lanes)."""
+    n, m, r, s = 1, 1, 1, 1
+    for p in range(len(pairs)):
+        a, b = pairs[p, 0], pairs[p, 1]
+        size_a, size_b = graphs.offsets[a + 1] - graphs.offsets[a], graphs.offsets[b + 1] - graphs.offsets[b]
+        n, m = max(n, size_a), max(m, size_b)
+        r = max(r, (graphs.factor_offsets[a + 1] - graphs.factor_offsets[a]) // size_a)
+        s = max(s, (graphs.factor_offsets[b + 1] - graphs.factor_offsets[b]) // size_b)
+    width = like.shape[1]
+    data = _empty_data(n, m, r, s, weights, width, like.dtype)
+    contents = LaneContents(data, _idle_state(width), empty_summaries(graphs), np.zeros(2, np.int64))
+    return LaneMemory(contents, cost_scratch(graphs, n, m), _empty_workspace(data), _zero_sums(width))
+
+
+@compiled_inside
+def _empty_data(n: int, m: int, r: int, s: int, weights: Any, width: int, dtype: Any) -> LaneData:
+    """Data of pairs of up to n and m nodes, whose factors have up to r and s columns."""
     r = r if weights.beta_local * weights.laplacian_target != 0.0 else 0
     s = s if weights.beta_local * weights.laplacian_source != 0.0 else 0
     whole_n, whole_m = (n, m) if weights.beta_global != 0.0 else (0, 0)
-    return Stage(
+    return LaneData(
         lane_matrix(n, 1, width, dtype),
         lane_matrix(m, 1, width, dtype),
-        lane_matrix(n, 5, width, dtype),
-        lane_matrix(m, 5, width, dtype),
+        lane_matrix(n, N_START, width, dtype),
+        lane_matrix(m, N_START, width, dtype),
         lane_matrix(1, 1, width, dtype),
         lane_matrix(n, m, width, dtype),
         lane_matrix(n, m, width, dtype),
@@ -125,70 +188,33 @@ def empty_stage(n: int, m: int, r: int, s: int, weights: Any, width: int, dtype:
 
 
 @compiled_inside
-def empty_point(stage: Stage) -> Point:
-    """A point as large as the stage."""
-    n, m, width = stage.fixed.shape
-    dtype = stage.fixed.dtype
-    point = Point(lane_matrix(n, m, width, dtype), lane_matrix(n, m, width, dtype))
-    clear_border(point.logs, 0, 0, n, m)  # without a degree prior nobody writes them
-    return point
+def empty_couplings(data: LaneData) -> LaneCouplings:
+    """Couplings as large as the data."""
+    n, m, width = data.fixed.shape
+    dtype = data.fixed.dtype
+    couplings = LaneCouplings(lane_matrix(n, m, width, dtype), lane_matrix(n, m, width, dtype))
+    clear_border(couplings.logs, 0, 0, n, m)  # without a degree prior nobody writes them
+    return couplings
 
 
 @compiled_inside
-def empty_roll(width: int) -> Roll:
+def _idle_state(width: int) -> LaneState:
     """Lanes without pairs."""
-    nobody, zeros, never = np.full(width, -1), np.zeros(width), np.zeros(width, np.bool_)
+    nobody, zeros, never = np.full(width, NOBODY), np.zeros(width), np.zeros(width, np.bool_)
     count = np.zeros(width, np.int64)
-    return Roll(
+    return LaneState(
         nobody, nobody.copy(), nobody.copy(), count, count.copy(), never, count.copy(), zeros, never.copy(),
         never.copy(), zeros.copy(), zeros.copy(), zeros.copy(),
     )  # fmt: skip
 
 
-@compiled_borrowing
-def clear_border(matrix: Any, rows: int, columns: int, new_rows: int, new_columns: int) -> None:
-    """Zeros outside of rows x columns and inside of new_rows x new_columns."""
-    zero = splat(matrix, 0.0)
-    for i in range(min(new_rows, matrix.shape[0])):
-        for k in range(columns if i < rows else 0, min(new_columns, matrix.shape[1])):
-            store(matrix, (i, k), zero)
-
-
-@compiled_borrowing
-def enlarge(stage: Stage, here: Point, extent: Any, n: int, m: int) -> None:
-    """Use at least n x m of the stage; what was padding beyond the old extent is made so again."""
-    old_n, old_m = extent
-    if n <= old_n and m <= old_m:
-        return
-    n, m = max(n, old_n), max(m, old_m)
-    for columns, old, new in (
-        (stage.mu, old_n, n),
-        (stage.nu, old_m, m),
-        (stage.left, old_n, n),
-        (stage.right, old_m, m),
-    ):
-        clear_border(columns, old, columns.shape[1], new, columns.shape[1])
-    for matrix in (stage.fixed, here.gamma, here.logs, stage.image):
-        clear_border(matrix, old_n, old_m, n, m)
-    for matrix in (stage.structure_mu, stage.laplacian_mu):
-        clear_border(matrix, old_n, old_n, n, n)
-    for matrix in (stage.structure_nu, stage.laplacian_nu_t):
-        clear_border(matrix, old_m, old_m, m, m)
-    r, s = stage.factor_mu.shape[1], stage.factor_nu.shape[1]
-    clear_border(stage.factor_mu, old_n, r, n, r)
-    clear_border(stage.factor_mu_t, r, old_n, r, n)
-    clear_border(stage.factor_nu, old_m, s, m, s)
-    clear_border(stage.factor_nu_t, s, old_m, s, m)
-    extent[0], extent[1] = n, m
-
-
 @compiled_inside
-def make_rooms(stage: Stage) -> Rooms:
-    """Work arrays as large as the stage."""
-    n, m, width = stage.fixed.shape
-    dtype = stage.fixed.dtype
-    r, s = stage.factor_mu.shape[1], stage.factor_nu.shape[1]
-    return Rooms(
+def _empty_workspace(data: LaneData) -> Workspace:
+    """A workspace as large as the data."""
+    n, m, width = data.fixed.shape
+    dtype = data.fixed.dtype
+    r, s = data.factor_mu.shape[1], data.factor_nu.shape[1]
+    return Workspace(
         lane_matrix(n, m, width, dtype),
         lane_matrix(n, m, width, dtype),
         lane_matrix(n, m, width, dtype),
@@ -207,7 +233,53 @@ def make_rooms(stage: Stage) -> Rooms:
 
 
 @compiled_inside
-def make_slopes(width: int) -> Slopes:
-    """Room for the sums."""
+def _zero_sums(width: int) -> LaneSums:
     zeros = np.zeros(width)
-    return Slopes(zeros, zeros.copy(), zeros.copy(), zeros.copy(), zeros.copy(), zeros.copy())
+    return LaneSums(zeros, zeros.copy(), zeros.copy(), zeros.copy(), zeros.copy(), zeros.copy())
+
+
+@compiled_borrowing
+def clear_border(matrix: Any, rows: int, columns: int, new_rows: int, new_columns: int) -> None:
+    """Zeros outside of rows x columns and inside of new_rows x new_columns, in all lanes."""
+    zero = splat(matrix, 0.0)
+    for i in range(min(new_rows, matrix.shape[0])):
+        for k in range(columns if i < rows else 0, min(new_columns, matrix.shape[1])):
+            store(matrix, (i, k), zero)
+
+
+@compiled_borrowing
+def enlarge_extent(data: LaneData, here: LaneCouplings, extent: Any, n: int, m: int) -> None:
+    """Use at least n x m of every matrix; what lies beyond the old extent becomes padding again."""
+    old_n, old_m = extent
+    if n <= old_n and m <= old_m:
+        return
+    n, m = max(n, old_n), max(m, old_m)
+    for columns, old, new in (
+        (data.mu, old_n, n),
+        (data.nu, old_m, m),
+        (data.start_mu, old_n, n),
+        (data.start_nu, old_m, m),
+    ):
+        clear_border(columns, old, columns.shape[1], new, columns.shape[1])
+    for matrix in (data.fixed, here.gamma, here.logs, data.image):
+        clear_border(matrix, old_n, old_m, n, m)
+    for matrix in (data.structure_mu, data.laplacian_mu):
+        clear_border(matrix, old_n, old_n, n, n)
+    for matrix in (data.structure_nu, data.laplacian_nu_t):
+        clear_border(matrix, old_m, old_m, m, m)
+    r, s = data.factor_mu.shape[1], data.factor_nu.shape[1]
+    clear_border(data.factor_mu, old_n, r, n, r)
+    clear_border(data.factor_mu_t, r, old_n, r, n)
+    clear_border(data.factor_nu, old_m, s, m, s)
+    clear_border(data.factor_nu_t, s, old_m, s, m)
+    extent[0], extent[1] = n, m
+
+
+@compiled_borrowing
+def shrink_extent(state: LaneState, extent: Any) -> None:
+    """Use no more of every matrix than the present pairs need."""
+    n, m = 1, 1
+    for lane in range(len(state.pair)):
+        if state.pair[lane] != NOBODY:
+            n, m = max(n, state.n[lane]), max(m, state.m[lane])
+    extent[0], extent[1] = min(extent[0], n), min(extent[1], m)

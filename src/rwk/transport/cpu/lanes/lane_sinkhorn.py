@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from rwk.runtime.compiling import compiled_borrowing
-from rwk.transport.cpu.lanes.lane_data import Rooms, Stage
+from rwk.transport.cpu.lanes.lane_data import LaneData, Workspace
 from rwk.transport.cpu.lanes.products import BLOCK, add_rows, row_sums
 from rwk.transport.cpu.simd.vectormath import exp_of, quotient
 from rwk.transport.cpu.simd.vectors import fma, larger, load, smaller, splat, store, where_larger
@@ -17,21 +17,21 @@ from rwk.transport.cpu.sinkhorn import TINY_32, TINY_64
 
 
 @compiled_borrowing
-def sinkhorn_lanes(stage: Stage, n: int, m: int, rooms: Rooms, lam: float, rounds: int) -> None:
+def sinkhorn_lanes(data: LaneData, n: int, m: int, work: Workspace, lam: float, rounds: int) -> None:
     """Fill `delta` with the couplings that `rounds` rounds find for cost g, whose least entries are `low`."""
-    g, low, plan, u, v, sums = rooms.g, rooms.low, rooms.delta, rooms.u, rooms.v, rooms.sums
+    g, low, plan, u, v, sums = work.g, work.low, work.delta, work.u, work.v, work.column_sums
     inverse, lowest, zero = splat(g, 1.0 / lam), load(low, 0), splat(g, 0.0)
     for k in range(m):
         store(sums, k, zero)
     for i in range(n):
-        here = load(stage.mu, i)  # u = 1 where the source has a node
+        here = load(data.mu, i)  # u = 1 where the source has a node
         for k in range(m):
             entry = exp_of((lowest - load(g, (i, k))) * inverse)
             store(plan, (i, k), entry)
             store(sums, k, load(sums, k) + where_larger(here, zero, entry))
     for _ in range(rounds):
-        _one_round(stage.mu, stage.nu, n, m, plan, u, v, sums)
-    _round_to_marginals(stage.mu, stage.nu, n, m, plan, u, v, sums)
+        _one_round(data.mu, data.nu, n, m, plan, u, v, sums)
+    _round_to_marginals(data.mu, data.nu, n, m, plan, u, v, sums)
 
 
 @compiled_borrowing
