@@ -175,7 +175,7 @@ MISTAKES = {
     "unwritable output": (["gram", "{folder}", "-o", "/proc/nothing/K.npz"], "/proc/nothing"),
     "output is a folder": (["gram", "{folder}", "-o", "{folder}"], "folder"),
     "matrix of an unknown kind": (["gram", "{folder}", "-o", "K.txt"], "K.txt: a matrix is .npz"),
-    "matrix of an unknown kind from a store": (["gram", "{folder}", "--store", "s", "-o", "K.csv"], "K.csv: a matrix"),
+    "matrix of an unknown kind from a store": (["gram", "{folder}", "--store", "s", "-o", "K.doc"], "K.doc: a matrix"),
     "no start at all": (["align", "{folder}", "0", "1", "--starts", "0"], "n_starts=0 is outside its range"),
     "picture of an unknown kind": (["align", "{folder}", "0", "1", "-o", "a.xyz"], "is not the name of a picture"),
     "explanation of an unknown kind": (["explain", "{folder}", "0", "-o", "a.xyz"], "is not the name of a picture"),

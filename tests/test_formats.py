@@ -15,7 +15,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from rwk import GraphError, GraphSet, as_graphs, load_dataset, to_networkx, to_tu
+from rwk import GraphError, GraphSet, as_graphs, load_dataset, pairwise_discrepancy, to_networkx, to_tu
 from rwk.convert.exports import write_graphml
 
 
@@ -274,6 +274,45 @@ def test_align_two_files_prints_names_and_writes_tables_without_matplotlib(
     assert np.shape(record["coupling"]) == (6, 6)
 
 
+def test_align_members_by_name(tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    from typer.testing import CliRunner
+
+    from rwk.cli.app import app
+
+    path = put(tmp_path / "two.smi", "CC ethane\nCO methanol\n")
+    done = CliRunner().invoke(app, ["align", str(path), "ethane", "1"])
+    assert done.exit_code == 0, done.output
+    assert "two: ethane and methanol" in " ".join(done.output.split())
+    put(path, "CC same\nCO same\n")
+    done = CliRunner().invoke(app, ["align", str(path), "same", "1"])
+    assert "2 graphs are called 'same'; give a number, such as 0 or 1" in str(done.exception)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_gram_writes_tables_with_names(ending: str, tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    from typer.testing import CliRunner
+
+    from rwk.cli.app import app
+
+    if ending == "parquet":
+        pytest.importorskip("pyarrow")
+    path = put(tmp_path / "three.smi", "CC ethane\nCO methanol\nCCO ethanol\n")
+    out = tmp_path / f"D.{ending}"
+    done = CliRunner().invoke(app, ["gram", str(path), "-o", str(out)])
+    assert done.exit_code == 0, done.output
+    if ending == "csv":
+        header, *rows = csv.reader(out.read_text().splitlines())
+    else:
+        columns = pytest.importorskip("pyarrow.parquet").read_table(out).to_pydict()
+        header, rows = list(columns), [list(row) for row in zip(*columns.values(), strict=True)]
+    assert header == ["graph", "ethane", "methanol", "ethanol"]
+    assert [row[0] for row in rows] == header[1:]
+    values = np.array([[float(value) for value in row[1:]] for row in rows])
+    np.testing.assert_array_equal(values, pairwise_discrepancy(as_graphs(path)))
+
+
 def test_align_two_smiles(tmp_path: Path) -> None:
     pytest.importorskip("rdkit")
     from typer.testing import CliRunner
@@ -289,7 +328,7 @@ def test_align_two_smiles(tmp_path: Path) -> None:
     assert "holds 2 graphs; say which two: rwk align" in str(done.exception)
     assert CliRunner().invoke(app, ["align", str(tmp_path / "two.smi"), "0", "1"]).exit_code == 0
     done = CliRunner().invoke(app, ["align", str(tmp_path / "two.smi"), "0", "x"])
-    assert "'x' is not the number of a graph; two has graphs 0 to 1" in str(done.exception)
+    assert "'x' is not the name or number of a graph; two has graphs 0 to 1" in str(done.exception)
 
 
 # back to other forms

@@ -37,9 +37,13 @@ def align(
         str,
         typer.Argument(metavar="A", help="A file or SMILES; or a dataset, before I and J.", autocompletion=known_names),
     ],
-    second: Annotated[str, typer.Argument(metavar="B", help="A file or SMILES; or I, the number of a graph, from 0.")],
+    second: Annotated[
+        str, typer.Argument(metavar="B", help="A file or SMILES; or I, the name or number (from 0) of a graph.")
+    ],
     parameters: Parameters,
-    third: Annotated[str | None, typer.Argument(metavar="J", help="Number of the second graph of a dataset.")] = None,
+    third: Annotated[
+        str | None, typer.Argument(metavar="J", help="Name or number of the second graph of a dataset.")
+    ] = None,
     output: Annotated[
         list[Path] | None,
         typer.Option("--output", "-o", help="File to write: .csv, .json, .png, .svg or .pdf; may be repeated."),
@@ -87,9 +91,11 @@ def _two_members(source: DataSource, i: str, j: str, parameters: Parameters, sta
     from rwk.report.matching_table import NodeNames
 
     graphs = load_graphs(source)
-    first, second = (graphs[_number(one, graphs)] for one in (i, j))
+    numbers = [_number(one, graphs) for one in (i, j)]
+    first, second = (graphs[number] for number in numbers)
     solution = RWKernel(**parameters.asdict()).fit(graphs).align(first, second, n_starts=starts)
-    return AlignedPair(first, second, solution, f"{graphs.name}: graph {i} and graph {j}", NodeNames())
+    title = " and ".join(graphs.title(number) for number in numbers)
+    return AlignedPair(first, second, solution, f"{graphs.name}: {title}", NodeNames())
 
 
 def _two_graphs(source: DataSource, second: str, parameters: Parameters, starts: int) -> AlignedPair:
@@ -119,10 +125,17 @@ def _single(source: DataSource) -> GraphSet:
 
 
 def _number(given: str, graphs: GraphSet) -> int:
+    """The number of a graph that a user means by its name or number."""
     from rwk.graphs import GraphError
 
+    last = len(graphs) - 1
+    named = [i for i, name in enumerate(graphs.names or ()) if name == given]
+    if len(named) > 1:
+        raise GraphError(f"{len(named)} graphs are called {given!r}; give a number, such as {named[0]} or {named[1]}")
+    if named:
+        return named[0]
     if not given.lstrip("-").isdigit():
-        raise GraphError(f"{given!r} is not the number of a graph; {graphs.name} has graphs 0 to {len(graphs) - 1}")
+        raise GraphError(f"{given!r} is not the name or number of a graph; {graphs.name} has graphs 0 to {last}")
     return int(given)
 
 

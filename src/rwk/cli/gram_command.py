@@ -81,7 +81,9 @@ class GramOptions:
 def gram(
     data: Data,
     parameters: Parameters,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write: .npz or .npy.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write: .npz, .npy, .csv or .parquet.")
+    ] = None,
     store: Store = None,
     resume: Resume = False,
     extend: Extend = False,

@@ -126,7 +126,7 @@ def write_graphml(graphs: GraphSet, folder: str | os.PathLike[str]) -> Path:
 
 
 def write_parquet(graphs: GraphSet, path: str | os.PathLike[str]) -> Path:
-    """Write a parquet table with one row per graph: its target, and the graph as node-link JSON."""
+    """Write a parquet table with one row per graph: the graph as node-link JSON, its target and its name."""
     path = check_writable(path)
     try:
         import pyarrow
@@ -136,6 +136,8 @@ def write_parquet(graphs: GraphSet, path: str | os.PathLike[str]) -> Path:
     columns: dict[str, Any] = {"graph": [json.dumps(_node_link(network)) for network in to_networkx(graphs)]}
     if graphs.targets is not None:
         columns["target"] = graphs.targets.tolist()
+    if graphs.names is not None:
+        columns["name"] = list(graphs.names)
     return write_whole(path, lambda beside: parquet.write_table(pyarrow.table(columns), beside))
 
 

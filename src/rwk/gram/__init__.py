@@ -6,7 +6,7 @@ A matrix that fits into memory is solved at once:
     health          how the solving went: pairs, not converged, iterations, seconds
     matrices        the matrix of one setting, from the folder where it is kept or else solved
     kept            arrays on disk with what they belong to: rows, whole matrices, matrices of a baseline
-    matrix_file     a matrix as one .npz or .npy file
+    matrix_file     a matrix as one file: .npz, .npy, .csv or .parquet
 
 A larger one is solved tile by tile, and each tile is kept when it is finished:
 
