@@ -4,7 +4,7 @@
     2  two graphs:  costs of pairing their nodes                               -> Problem
     3  the objective H of a coupling, term by term, and its gradient
     4  the solver:  Sinkhorn, rounding, conditional gradient with line search
-    5  from graphs to a number: scales, align, debias
+    5  from graphs to numbers: scales, align, a matrix, debias
 
 A graph is anything with the fields of `rwk.Graph`, and settings `p` are anything with the fields of `rwk.Parameters`.
 Symbols: source graph G with n nodes i, j and weights mu; target graph H with m nodes k, l and weights nu; gamma (n, m)
@@ -507,7 +507,7 @@ def line_search(problem: Problem, w: Any, gamma: Any, delta: Any, slope: float, 
     return 0.0
 
 
-# ---------------------------------------------------------------- 5: from graphs to a number
+# ---------------------------------------------------------------- 5: from graphs to numbers
 
 
 def typical(means: list[float], noise: float = 1e-9) -> float:
@@ -601,6 +601,31 @@ def align(G: Any, H: Any, p: Any) -> Solution:
         return solution
     bias = -0.5 * sum(solve(problem_of(own, own, p, scale), w, options).value for own in (G, H))
     return solution._replace(value=solution.value + bias, terms=solution.terms | {"debias": bias})
+
+
+def gram(graphs: list[Any], p: Any) -> Any:
+    """RW of all pairs (R15): the smaller graph is the source, and of equal sizes the mean of both ways is taken.
+
+    So it is of every pair if the two Laplacian weights differ: the two ways are different problems then.
+    """
+    scale, w, options = scale_of(graphs, p), p.cost_weights(), p.scg_options()
+
+    def value(G: Any, H: Any) -> float:
+        return solve(problem_of(G, H, p, scale), w, options).value
+
+    def size(G: Any) -> int:
+        return G.n_nodes if G.node_weights is None else int((G.node_weights > 0).sum())
+
+    D = np.zeros((len(graphs), len(graphs)))
+    for i, G in enumerate(graphs):
+        for j, H in enumerate(graphs):
+            if size(G) == size(H) or w.laplacian_source != w.laplacian_target:
+                D[i, j] = 0.5 * (value(G, H) + value(H, G))
+            else:
+                D[i, j] = value(G, H) if size(G) < size(H) else value(H, G)
+    if p.debias:
+        D = D - 0.5 * (np.diag(D)[:, None] + np.diag(D)[None, :])
+    return D
 
 
 # ---------------------------------------------------------------- packed arrays, read back

@@ -29,6 +29,7 @@ from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.files import OutputError
 from rwk.runtime.threads import Ticker
+from rwk.transport.problem import SOLVER_VERSION
 from rwk.transport.work import pair_cost, triangle_costs
 
 GRAPHS = random_graphs(30)
@@ -179,6 +180,29 @@ def test_a_matrix_of_other_graphs_is_refused(tmp_path: Path) -> None:
     discrepancy_matrix(GRAPHS, PARAMETERS, folder=tmp_path)
     with pytest.raises(ValueError, match="belongs to other graphs of the same name; remove it"):
         discrepancy_matrix(random_graphs(30, seed=1), PARAMETERS, folder=tmp_path)
+
+
+def test_a_matrix_of_another_solver_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    discrepancy_matrix(GRAPHS, PARAMETERS, folder=tmp_path)
+    (place,) = tmp_path.iterdir()
+    with np.load(place) as file:
+        arrays = dict(file)
+    assert arrays.pop("solver") == SOLVER_VERSION
+    np.savez(place, **arrays)  # as the first solver wrote it
+    with pytest.raises(ValueError, match=rf"made by solver version 1 \(now {SOLVER_VERSION}\); remove it"):
+        discrepancy_matrix(GRAPHS, PARAMETERS, folder=tmp_path)
+    title = matrix_title(GRAPHS.name, PARAMETERS)
+    monkeypatch.setattr("rwk.gram.kept.SOLVER_VERSION", 99)
+    assert matrix_title(GRAPHS.name, PARAMETERS) != title
+
+
+def test_rows_of_another_solver_are_solved_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measures, _ = represent(GRAPHS, PARAMETERS)
+    symmetric_discrepancy(measures, PARAMETERS, kept=kept_rows(tmp_path, GRAPHS, PARAMETERS))
+    monkeypatch.setattr("rwk.gram.kept.SOLVER_VERSION", 1)
+    counts = solved_pairs(monkeypatch)
+    symmetric_discrepancy(measures, PARAMETERS, kept=kept_rows(tmp_path, GRAPHS, PARAMETERS))
+    assert sum(counts) == N_PAIRS
 
 
 @contextmanager

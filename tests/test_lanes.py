@@ -27,7 +27,7 @@ from rwk.transport.cpu.simd.vectormath import exp_of, log_of, quotient, root_of
 from rwk.transport.cpu.simd.vectors import load, store
 from rwk.transport.cpu.sparse import Columns, add_products, empty_layout, merge
 from rwk.transport.measures import in_precision
-from rwk.transport.pairs import orient, solve_pair, solve_pairs
+from rwk.transport.pairs import planned, solve_pair, solve_pairs
 from rwk.transport.problem import PairResults
 
 PRECISIONS = ["float64", "float32"]
@@ -200,9 +200,12 @@ def test_a_pair_is_the_same_alone_and_in_any_company(precision: str, entropy: fl
     for p in range(0, len(pairs), 9):
         alone = solve_pairs(measures, pairs[p : p + 1], weights, options)
         assert alone.values[0] == together.values[p]
-        solution = solve_pair(measures, *sorted(pairs[p], key=lambda g: measures.sizes[g]), weights, options)
-        if measures.sizes[pairs[p, 0]] != measures.sizes[pairs[p, 1]]:  # else the orientation may differ
-            assert_close(solution.value, together.values[p], 1e-12 if precision == "float64" else 1e-5)
+        a, b = sorted(pairs[p], key=lambda g: measures.sizes[g])
+        ways = [(a, b)] if measures.sizes[a] < measures.sizes[b] else [(a, b), (b, a)]
+        single = np.mean([solve_pair(measures, *way, weights, options).value for way in ways])
+        # of a graph with itself little is left over, and float32 keeps fewer digits of it
+        narrow = 1e-4 if len(ways) == 2 else 1e-5
+        assert_close(single, together.values[p], 1e-12 if precision == "float64" else narrow)
 
 
 def test_a_second_try_leaves_nothing_of_the_first_in_the_history() -> None:
@@ -222,7 +225,7 @@ def test_float32_stops_where_float64_does(rounded: bool, near: float) -> None:
     """Also where the gap of an iteration is the tolerance itself: to the last bits where float64 gets the numbers
     that float32 has, and up to what rounding these moves the gap where it gets them as they were."""
     measures, weights, options = random_measures(12, 5, tol=1e-9)
-    narrow, pairs = in_precision(measures, "float32"), orient(measures, all_pairs(12))
+    narrow, pairs = in_precision(measures, "float32"), planned(measures, all_pairs(12), weights).once
     wide = in_precision(narrow, "float64") if rounded else measures
     assert wide.structure.dtype == np.float64
     for p in range(0, len(pairs), 11):

@@ -18,7 +18,7 @@ from rwk.represent import represent
 from rwk.runtime.threads import one_blas_thread
 from rwk.transport.cpu.dispatch import run_pairs
 from rwk.transport.measures import GraphMeasures, in_precision
-from rwk.transport.pairs import orient
+from rwk.transport.pairs import planned
 from rwk.transport.problem import PairResults
 
 DATASETS = ("MUTAG", "ENZYMES", "COX2")
@@ -33,7 +33,7 @@ def compare(name: str, *, n_graphs: int = 64, rounds: int = 6) -> dict[str, Any]
     measures, _ = represent(load_dataset(name), parameters)
     weights, options = parameters.cost_weights(), parameters.scg_options()
     chosen = np.random.default_rng(0).choice(measures.n_graphs, min(n_graphs, measures.n_graphs), replace=False)
-    pairs = orient(measures, np.stack([chosen[side] for side in np.triu_indices(len(chosen))], axis=1))
+    pairs = planned(measures, np.stack([chosen[side] for side in np.triu_indices(len(chosen))], axis=1), weights).once
     pairs = np.random.default_rng(1).permutation(pairs)  # so that the first few are a random sample
     row: dict[str, Any] = {
         "dataset": name,

@@ -21,12 +21,11 @@ from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.device import device_name, open_device
 from rwk.runtime.log import LOG
-from rwk.transport.cpu import dispatch as threads
 from rwk.transport.gpu import run_pairs
 from rwk.transport.gpu.device_measures import make_store
 from rwk.transport.gpu.plan import Job, fused_shape, group_pairs
 from rwk.transport.measures import GraphMeasures
-from rwk.transport.pairs import orient
+from rwk.transport.pairs import planned, solve_pairs
 from rwk.transport.problem import PairResults
 
 DATASETS: Final = ("NCI1", "COLLAB", "DD")
@@ -87,7 +86,8 @@ def size_class(width: int, limits: dict[str, float], *, repeats: int) -> dict[st
     parameters = Parameters.of({"tol": 0.0, "backend": "cpu"})
     measures, _ = represent(GraphSet.from_graphs(_molecules(width, 256)), parameters)
     count = PAIRS_OF_CLASS[width]
-    pairs = orient(measures, np.random.default_rng(1).integers(0, measures.n_graphs, (count, 2)))
+    drawn = np.random.default_rng(1).integers(0, measures.n_graphs, (count, 2))
+    pairs = planned(measures, drawn, parameters.cost_weights()).once
     device = open_device()
     store = make_store(measures, np.arange(measures.n_graphs), device, torch.float32)
     weights, options = parameters.cost_weights(), parameters.scg_options()
@@ -166,7 +166,8 @@ def whole_gram(name: str, *, check_pairs: int = 1000, matrices: Path | None = No
 
 def warm_up(measures: GraphMeasures, parameters: Parameters) -> None:
     """Solve some pairs of every combination of size classes, so that all kernels are compiled."""
-    pairs = orient(measures, np.random.default_rng(0).integers(0, measures.n_graphs, (2000, 2)))
+    drawn = np.random.default_rng(0).integers(0, measures.n_graphs, (2000, 2))
+    pairs = planned(measures, drawn, parameters.cost_weights()).once
     cheap = measures.sizes[pairs].prod(axis=1) <= 128 * 512
     run_pairs(measures, pairs[cheap], parameters.cost_weights(), parameters.scg_options())
 
@@ -180,7 +181,7 @@ def agreement(
     work = np.where(n * m <= LARGEST_CHECKED, n * m * (n + m), 0)
     pairs = pairs[(work > 0) & (np.cumsum(work) <= CHECKED_WORK)]
     weights, options = parameters.cost_weights(), parameters.scg_options()
-    wanted = threads.run_pairs(measures, orient(measures, pairs), weights, options).values
+    wanted = solve_pairs(measures, pairs, weights, options, backend="cpu").values
     errors = np.abs(matrix[pairs[:, 0], pairs[:, 1]] - wanted) / np.abs(wanted)
     return {"checked": len(pairs), "median error": float(np.median(errors)), "largest error": float(errors.max())}
 

@@ -18,7 +18,7 @@ from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.arrays import IntArray
 from rwk.transport.measures import GraphMeasures, cut, in_precision
-from rwk.transport.pairs import backend_named, orient
+from rwk.transport.pairs import solve_pairs
 from rwk.transport.work import pair_cost
 
 DRAWN: Final = 20_000  # pairs whose cost is looked at
@@ -139,7 +139,7 @@ def _measure(
             chosen = drawn[rng.choice(stratum, min(PAIRS_PER_STRATUM, len(stratum)), replace=False)]
             used, numbers = np.unique(chosen, return_inverse=True)
             measures = in_precision(represented(used), job.precision)
-            pairs = orient(measures, numbers.reshape(chosen.shape).astype(np.int64))
+            pairs = numbers.reshape(chosen.shape).astype(np.int64)
             seconds, n_timed = _timed(measures, pairs, job, n_pairs // STRATA, warm=number == 0)
             spent += seconds
             sampled += n_timed
@@ -157,12 +157,11 @@ def _timed(measures: GraphMeasures, pairs: IntArray, job: TileJob, most: int, *,
     What is done once per graph is left out: in a tile it is spread over very many pairs. Fast pairs are repeated until
     they can be timed, as a GPU needs many at once to be busy.
     """
-    run = backend_named(job.backend).run_pairs
     if warm:  # compiles or loads the solver
-        run(measures, pairs[:1], job.weights, job.options, n_jobs=1)
+        solve_pairs(measures, pairs[:1], job.weights, job.options, backend=job.backend, n_jobs=1)
     while True:
         start = time.perf_counter()
-        run(measures, pairs, job.weights, job.options, n_jobs=1)
+        solve_pairs(measures, pairs, job.weights, job.options, backend=job.backend, n_jobs=1)
         seconds = time.perf_counter() - start
         if seconds >= LONG_ENOUGH or len(pairs) >= most:
             return seconds, len(pairs)

@@ -26,7 +26,7 @@ from rwk.runtime.backends import device_present
 from rwk.runtime.log import LOG
 from rwk.runtime.threads import Ticker, one_blas_thread, thread_count
 from rwk.transport.measures import GraphMeasures, in_precision, joined
-from rwk.transport.pairs import content_ranks, solve_pairs
+from rwk.transport.pairs import solve_pairs
 from rwk.transport.problem import SOLVER_VERSION, CostWeights, ScgOptions
 
 Solved = tuple[Tile, TileValues]
@@ -102,7 +102,6 @@ def solve_tile(
         backend=job.backend,
         n_jobs=n_jobs,
         tick=tick,
-        ranks=content_ranks(measures),
     )
     if columns is None:
         values = np.empty((rows.n_graphs, rows.n_graphs))

@@ -84,12 +84,18 @@ class Kept:
     def read(self, title: str, *, refuse_others: bool = False) -> dict[str, Any] | None:
         """The arrays of this title; None if there are none, or damaged ones, or those of other graphs or settings.
 
-        With `refuse_others`, the last case is a `ValueError`: what took long to compute is not overwritten.
+        With `refuse_others`, the last case, or another version of the solver, is a `ValueError`: what took long to compute is not overwritten.
         """
         found = read_arrays(self.place(title))
         if found is None:
             return None
         belongs = str(found.pop("graphs", "")), _code(str(found.pop("setting", "")))
+        solver = int(found.pop("solver", 1))
+        if refuse_others and solver != SOLVER_VERSION:
+            raise ValueError(
+                f"{self.place(title)} was made by solver version {solver} (now {SOLVER_VERSION}); remove it, and it is "
+                "made again"
+            )
         if belongs == (self.graphs, _code(self.setting)):
             return found
         if refuse_others:
@@ -99,7 +105,9 @@ class Kept:
 
     def write(self, title: str, /, **arrays: Any) -> None:
         """Keep arrays under this title, whole or not at all."""
-        write_arrays(self.place(title), **arrays, graphs=self.graphs, setting=self.setting)
+        write_arrays(
+            self.place(title), **arrays, graphs=self.graphs, setting=self.setting, solver=SOLVER_VERSION
+        )
 
     def remove(self, titles: str = ROWS) -> None:
         """Remove the files whose titles match a pattern, and the folder if it is empty then."""

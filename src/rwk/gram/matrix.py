@@ -14,7 +14,7 @@ from rwk.parameters import Parameters
 from rwk.runtime.backends import backend_name
 from rwk.runtime.threads import Ticker
 from rwk.transport.measures import GraphMeasures, in_precision, joined
-from rwk.transport.pairs import content_ranks, solve_pairs
+from rwk.transport.pairs import solve_pairs
 from rwk.transport.problem import PairResults
 from rwk.transport.work import triangle_costs
 
@@ -34,7 +34,6 @@ def symmetric_discrepancy(
     n, backend = measures.n_graphs, backend_name(parameters.solver())
     matrix = np.empty((n, n))
     healths = []
-    ranks = content_ranks(measures)  # every way to a pair must orient it alike, in either precision
     measures = in_precision(measures, parameters.precision)
     most = COST_PER_KEPT_BLOCK[backend] if kept else np.inf
     for rows, columns in triangle_blocks(n, PAIRS_PER_BLOCK[backend], triangle_costs(measures.sizes), most):
@@ -45,7 +44,7 @@ def symmetric_discrepancy(
             if tick:
                 tick(len(rows))
         else:
-            results, seconds = _solve(measures, np.stack([rows, columns], axis=1), parameters, tick, ranks)
+            results, seconds = _solve(measures, np.stack([rows, columns], axis=1), parameters, tick)
             values, health = results.values, _health(results, seconds)
             if kept:
                 kept.write(title, values=values, health=np.array(health, np.float64))
@@ -118,14 +117,9 @@ def self_discrepancy(measures: GraphMeasures, parameters: Parameters) -> Matrix:
 
 
 def _solve(
-    measures: GraphMeasures,
-    pairs: NDArray[np.int64],
-    parameters: Parameters,
-    tick: Ticker | None,
-    ranks: NDArray[np.int64] | None = None,
+    measures: GraphMeasures, pairs: NDArray[np.int64], parameters: Parameters, tick: Ticker | None
 ) -> tuple[PairResults, float]:
     start = time.perf_counter()
-    ranks = content_ranks(measures) if ranks is None else ranks
     measures = in_precision(measures, parameters.precision)
     results = solve_pairs(
         measures,
@@ -135,7 +129,6 @@ def _solve(
         backend=backend_name(parameters.solver()),
         n_jobs=parameters.n_jobs,
         tick=tick,
-        ranks=ranks,
     )
     return results, time.perf_counter() - start
 

@@ -21,7 +21,7 @@ from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.display import card_of
 from rwk.transport.cpu.lower_bounds import linear_bounds
 from rwk.transport.measures import GraphMeasures, cut, in_precision, joined
-from rwk.transport.pairs import content_ranks, solve_pairs
+from rwk.transport.pairs import solve_pairs
 
 AT_ONCE: Final = (16, 512)  # limits of the batch, which is a sixteenth of the candidates
 SLACK: Final = 1e-6  # relative, for rounding errors; float32 has a hundred times as much
@@ -109,7 +109,6 @@ class _Scan(NamedTuple):
     """Queries and candidates in one set of measures, with their signatures."""
 
     both: GraphMeasures  # queries first
-    ranks: IntArray
     queries: list[Signatures]
     candidates: Signatures
     settings: Parameters
@@ -117,11 +116,10 @@ class _Scan(NamedTuple):
 
     @classmethod
     def of(cls, queries: GraphMeasures, candidates: GraphMeasures, settings: Parameters) -> Self:
-        whole = joined(queries, candidates)
-        both = in_precision(whole, settings.precision)
+        both = in_precision(joined(queries, candidates), settings.precision)
         marks = [signatures(cut(queries, np.array([q]))) for q in range(queries.n_graphs)]
         own = self_discrepancy(both, settings) if settings.debias else None
-        return cls(both, content_ranks(whole), marks, signatures(candidates), settings, own)
+        return cls(both, marks, signatures(candidates), settings, own)
 
     def nearest(self, q: int, k: int, most: int) -> tuple[IntArray, FloatArray, int]:
         """Numbers and values of the k graphs nearest to query q, and how many pairs were solved, at most `most`.
@@ -165,7 +163,6 @@ class _Scan(NamedTuple):
             settings.scg_options(),
             backend=settings.solver(),
             n_jobs=settings.n_jobs,
-            ranks=self.ranks,
         )
         return self._debiased(q, results.values, chosen)
 

@@ -1,8 +1,7 @@
-"""All the solver knows of many graphs, and everything that is done to it: cut, join, precision, digest, bytes."""
+"""All the solver knows of many graphs, and everything that is done to it: cut, join, precision, bytes."""
 
 from __future__ import annotations
 
-import hashlib
 import io
 import zipfile
 from typing import Any, Final, NamedTuple
@@ -116,36 +115,6 @@ def _runs(offsets: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:
     ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     rows = np.repeat(offsets[:-1][chosen] - ends[:-1], lengths) + np.arange(ends[-1])
     return rows.astype(np.int64), ends
-
-
-def measure_digests(measures: GraphMeasures) -> list[bytes]:
-    """16 bytes that stand for all the solver knows of a graph; hex, so that no byte is 0."""
-    return [_digest(measures, i) for i in range(measures.n_graphs)]
-
-
-def _digest(measures: GraphMeasures, i: int) -> bytes:
-    nodes = slice(measures.offsets[i], measures.offsets[i + 1])
-    columns = slice(measures.column_offsets[i], measures.column_offsets[i + 1])
-    entries = slice(measures.entry_offsets[columns.start], measures.entry_offsets[columns.stop])
-    rows = slice(measures.laplacian_offsets[nodes.start], measures.laplacian_offsets[nodes.stop])
-    code = hashlib.blake2b(digest_size=8)
-    for part in (
-        measures.weights[nodes],
-        measures.degrees[nodes],
-        measures.features[nodes],
-        measures.column_keys[columns],
-        measures.entry_rows[entries],
-        measures.entry_values[entries],
-        np.ascontiguousarray(measures.colours[:, nodes]),
-        measures.embedding[nodes],
-        measures.signs[nodes],
-        measures.factors[measures.factor_offsets[i] : measures.factor_offsets[i + 1]],
-        measures.structure[measures.structure_offsets[i] : measures.structure_offsets[i + 1]],
-        measures.laplacian_columns[rows],
-        measures.laplacian_values[rows],
-    ):
-        code.update(np.ascontiguousarray(part).tobytes())
-    return code.hexdigest().encode()
 
 
 def in_precision(measures: GraphMeasures, precision: str) -> GraphMeasures:

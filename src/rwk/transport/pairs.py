@@ -1,20 +1,20 @@
-"""Many pairs: which orientation, which backend.
+"""Many pairs: which way each is solved, by which backend.
 
-`solve_pairs` puts every pair into an orientation that depends on the two graphs alone, so a matrix is exactly
-symmetric and a part of it equals the whole, and hands the list to a backend.
+The value of a pair depends on the two graphs alone (R15), not on their position, on how their nodes are numbered or on
+the last bit of a float: a matrix is exactly symmetric and a part of it equals the whole, to the bit (R16).
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rwk.runtime.backends import backend_name
 from rwk.runtime.threads import Ticker
-from rwk.transport.measures import GraphMeasures, measure_digests
+from rwk.transport.measures import GraphMeasures
 from rwk.transport.problem import NO_START, CostWeights, PairResults, PairSolution, ScgOptions
 
 # name -> module with run_pairs() and run_pair(); imported on use
@@ -34,26 +34,12 @@ def solve_pairs(
     backend: str = "cpu",
     n_jobs: int | None = None,
     tick: Ticker | None = None,
-    ranks: NDArray[np.int64] | None = None,
 ) -> PairResults:
-    """Solve the listed pairs (rows of two graph numbers) in their canonical orientation.
-
-    With unequal Laplacian weights the two orientations are different problems: their mean is returned. `ranks` are
-    the `content_ranks` of the measures, for who calls many times or gives them in another precision: those of the
-    measures as they were made orient a pair alike in both.
-    """
+    """Solve the listed pairs (rows of two graph numbers), each the way or both ways that `planned` says."""
     run = backend_named(backend).run_pairs
-    oriented = orient(measures, pairs, ranks)
-    first = run(measures, oriented, weights, options, n_jobs=n_jobs, tick=tick)
-    if weights.beta_local == 0 or weights.laplacian_source == weights.laplacian_target:
-        return PairResults(*first)
-    second = PairResults(*run(measures, oriented[:, ::-1].copy(), weights, options, n_jobs=n_jobs, tick=tick))
-    return PairResults(
-        0.5 * (first.values + second.values),
-        np.maximum(first.n_iter, second.n_iter),
-        np.maximum(first.gaps, second.gaps),
-        first.converged & second.converged,
-    )
+    plan = planned(measures, pairs, weights)
+    heard = tick and _in_pairs(tick, len(pairs), len(plan.solves))
+    return plan.folded(run(measures, plan.solves, weights, options, n_jobs=n_jobs, tick=heard))
 
 
 def solve_pair(
@@ -78,20 +64,56 @@ def backend_named(name: str) -> Any:
     return importlib.import_module(_BACKENDS[backend_name(name)])
 
 
-def orient(
-    measures: GraphMeasures, pairs: NDArray[np.int64], ranks: NDArray[np.int64] | None = None
-) -> NDArray[np.int64]:
-    """Each pair with the smaller graph first; content, never position, decides between equal sizes."""
-    ranks = content_ranks(measures) if ranks is None else ranks
-    swap = ranks[pairs[:, 0]] > ranks[pairs[:, 1]]
-    return np.where(swap[:, None], pairs[:, ::-1], pairs).astype(np.int64)
+class Plan(NamedTuple):
+    """The solves of a list of pairs: one of each pair, then another one of those that are solved both ways."""
+
+    solves: NDArray[np.int64]  # (n_pairs + n_twice, 2), source and target
+    twice: NDArray[np.int64]  # numbers of the pairs that are solved both ways
+
+    @property
+    def once(self) -> NDArray[np.int64]:
+        """One solve of each pair, smaller against larger."""
+        return self.solves[: len(self.solves) - len(self.twice)]
+
+    def folded(self, results: PairResults) -> PairResults:
+        """Results by pair: the mean of the values of two solves, and the worse of their health."""
+        first, second = results.take(slice(len(self.once))), results.take(slice(len(self.once), None))
+        same = first.take(self.twice)
+        both = PairResults(
+            0.5 * (same.values + second.values),
+            np.maximum(same.n_iter, second.n_iter),
+            np.maximum(same.gaps, second.gaps),
+            same.converged & second.converged,
+        )
+        first.put(self.twice, both)
+        return first
 
 
-def content_ranks(measures: GraphMeasures) -> NDArray[np.int64]:
-    """Rank of each graph by size, then by a digest of its measure; graphs of equal content share a rank."""
-    keys = [
-        int(size).to_bytes(8, "big") + digest
-        for size, digest in zip(measures.sizes, measure_digests(measures), strict=True)
-    ]
-    _, ranks = np.unique(np.array(keys, dtype="S24"), return_inverse=True)
-    return ranks.astype(np.int64)
+def planned(measures: GraphMeasures, pairs: NDArray[np.int64], weights: CostWeights) -> Plan:
+    """Which way each pair is solved (R15), so that a value depends on the two graphs alone.
+
+    A truncated Sinkhorn treats the two sides differently. The smaller graph is the source of the larger one; graphs of
+    equal size are solved both ways, and so is every pair if the two Laplacian weights differ. A graph with itself is
+    one problem either way.
+    """
+    sizes = measures.sizes[pairs]
+    solves = np.where((sizes[:, 0] > sizes[:, 1])[:, None], pairs[:, ::-1], pairs).astype(np.int64)
+    twice = sizes[:, 0] == sizes[:, 1]
+    if weights.beta_local != 0 and weights.laplacian_source != weights.laplacian_target:
+        twice[:] = True
+    numbers = np.flatnonzero(twice & (pairs[:, 0] != pairs[:, 1]))
+    return Plan(np.concatenate([solves, solves[numbers, ::-1]]), numbers)
+
+
+def _in_pairs(tick: Ticker, n_pairs: int, n_solves: int) -> Ticker:
+    """A ticker that hears of solves and tells of pairs."""
+    solved = told = 0
+
+    def hear(count: int) -> None:
+        nonlocal solved, told
+        solved += count
+        done = solved * n_pairs // n_solves
+        tick(done - told)
+        told = done
+
+    return hear

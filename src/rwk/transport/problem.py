@@ -29,7 +29,7 @@ from rwk.runtime.display import card_of
 from rwk.transport.interchangeable import TOLERANCE, alike_rows, listed_groups
 
 # A change of any rule that changes values raises this number.
-SOLVER_VERSION: Final = 1
+SOLVER_VERSION: Final = 2
 
 # Constants of the method. Every body of the solver, and every bound of its values, takes them from here.
 ARMIJO: Final = 1e-4  # the line search accepts a step that lowers H by this share of what its slope promises
@@ -88,6 +88,10 @@ class PairResults(NamedTuple):
     def empty(cls, n_pairs: int) -> PairResults:
         """Room for the results of so many pairs."""
         return cls(np.empty(n_pairs), np.empty(n_pairs, np.int32), np.empty(n_pairs), np.empty(n_pairs, np.bool_))
+
+    def take(self, places: NDArray[np.int64] | slice) -> PairResults:
+        """The results of some pairs."""
+        return PairResults(self.values[places], self.n_iter[places], self.gaps[places], self.converged[places])
 
     def put(self, places: NDArray[np.int64], part: PairResults) -> None:
         """Copy the results of some pairs to their places."""

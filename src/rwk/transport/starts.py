@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rwk.runtime.threads import in_threads, one_blas_thread
 from rwk.transport.measures import GraphMeasures
-from rwk.transport.pairs import orient, solve_pair
+from rwk.transport.pairs import planned, solve_pair
 from rwk.transport.problem import CostWeights, PairResults, PairSolution, ScgOptions
 
 
@@ -57,22 +57,22 @@ def best_values(
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    """The least value of each pair over `n_starts` starts, in its canonical orientation, on the CPU."""
+    """The least value of each pair over `n_starts` starts, on the CPU; the mean of both ways where both are solved."""
     from rwk.transport.cpu.dispatch import run_pairs, solve_large
 
-    oriented = orient(measures, pairs)
-    values = run_pairs(measures, oriented, weights, options, n_jobs=n_jobs).values
-    shapes, which = np.unique(measures.sizes[oriented], axis=0, return_inverse=True)
+    plan = planned(measures, pairs, weights)
+    best = run_pairs(measures, plan.solves, weights, options, n_jobs=n_jobs)
+    shapes, which = np.unique(measures.sizes[plan.solves], axis=0, return_inverse=True)
     members = np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
 
     def work(shape: int) -> int:
         mine, (n, m) = members[shape], shapes[shape].tolist()
         for start in range(1, n_starts):
             part = PairResults.empty(len(mine))
-            solve_large(measures, oriented[mine], weights, options, part, start_costs((n, m), start, seed))
-            values[mine] = np.minimum(values[mine], part.values)
+            solve_large(measures, plan.solves[mine], weights, options, part, start_costs((n, m), start, seed))
+            best.values[mine] = np.minimum(best.values[mine], part.values)
         return len(mine)
 
     with one_blas_thread():
         in_threads(work, len(shapes), n_jobs=n_jobs, tick=None)
-    return values
+    return plan.folded(best).values
