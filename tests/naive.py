@@ -28,6 +28,7 @@ class Measure(NamedTuple):
     degrees: Any  # (n,)
     columns: dict[Any, Any]  # feature vectors by column: name -> (n,); a column that a graph lacks is 0
     colours: list[list[Any]]  # one list of n colours per Weisfeiler-Lehman round
+    returns: Any  # (n, 50) return probabilities, or (n, 0) if they are left out
     embedding: Any  # E (n, k)
     signs: Any  # (n, k) if embeddings are compared by the Hamming distance of signs, else None
     structure: Any  # C_P (n, n)
@@ -82,7 +83,7 @@ def wl_colours(graph: Any, rounds: int, *, edge_labels: bool = False) -> list[li
 def signals(graph: Any, p: Any, colours: list[list[Any]], scale: dict[str, Any]) -> dict[Any, Any]:
     """X by columns: standardised attributes, and one-hot colours of every round."""
     X: dict[Any, Any] = {}
-    if p.feature_metric == "hamming":
+    if p.feature_metric == "hamming" or (p.feature_metric == "product" and p.attribute_weight == 0):
         return X
     if graph.node_attributes is not None:
         width = graph.node_attributes.shape[1]
@@ -90,7 +91,7 @@ def signals(graph: Any, p: Any, colours: list[list[Any]], scale: dict[str, Any])
         block = (graph.node_attributes - np.asarray(mean)) / np.asarray(std)
         for r, smooth in enumerate(smoothed(block, adjacency(graph), p.attribute_rounds)):
             X.update({("attribute", r, c): smooth[:, c] for c in range(width)})
-    if graph.node_labels is not None or graph.node_attributes is None:
+    if p.feature_metric != "product" and (graph.node_labels is not None or graph.node_attributes is None):
         for r, colour in enumerate(colours):
             X.update({("colour", r, c): np.array([float(c == own) for own in colour]) for c in set(colour)})
     return X
@@ -121,6 +122,14 @@ def feature_columns(X: dict[Any, Any], L: Any, hops: int) -> dict[Any, Any]:
     if hops == 0:
         return X
     return X | {("variation", *name): local_variation(x, L, hops) for name, x in X.items()}
+
+
+def return_probabilities(A: Any, steps: int = 50) -> Any:
+    """(P^k)_ii for k = 1..steps, P = D^-1/2 (A + I) D^-1/2 and D the row sums of A + I (R18): shape (n, steps)."""
+    lazy = A + np.eye(len(A))
+    root = np.sqrt(lazy.sum(axis=1))
+    P = lazy / np.outer(root, root)
+    return np.stack([np.diag(np.linalg.matrix_power(P, k)) for k in range(1, steps + 1)], axis=1)
 
 
 def heat(L: Any, t: float) -> Any:
@@ -287,6 +296,8 @@ def represent(graph: Any, p: Any, scale: dict[str, Any]) -> Measure:
     hamming = {"auto": p.embedding == "attention", "hamming": True, "euclidean": False}[p.structure_metric]
     S = signs(E) if hamming else None
     C = structure_cost(p.structure, graph, L, E, S)
+    walks = p.feature_metric == "product" and p.return_weight > 0
+    R = return_probabilities(A) if walks else np.zeros((n, 0))
     mu = np.ones(n) if graph.node_weights is None else graph.node_weights
     kept = mu > 0
     return Measure(
@@ -294,6 +305,7 @@ def represent(graph: Any, p: Any, scale: dict[str, Any]) -> Measure:
         degrees=A.sum(axis=1)[kept],
         columns={name: x[kept] for name, x in columns.items()},
         colours=[[c for c, k in zip(colour, kept, strict=True) if k] for colour in colours],
+        returns=R[kept],
         embedding=E[kept],
         signs=None if S is None else S[kept],
         structure=C[np.ix_(kept, kept)],
@@ -311,6 +323,9 @@ class Units(NamedTuple):
     hamming: float = 1.0
     neighbourhood: float = 1.0
     structure: float = 1.0
+    product: float = 0.0  # what the product cost costs at most; 0 where it is not the metric
+    returns: float = 1.0  # p_r / m_r
+    attributes: float = 1.0  # p_a / m_a
 
 
 class Problem(NamedTuple):
@@ -340,6 +355,12 @@ def hamming_cost(G: Measure, H: Measure) -> Any:
     return np.mean(np.array(differ, float), axis=0)
 
 
+def product_cost(G: Measure, H: Measure, returns: float = 1.0, attributes: float = 1.0) -> Any:
+    """1 - w exp(-returns |r_x - r_y|) exp(-attributes |a_x - a_y|), w the share of rounds that agree (R18)."""
+    near = np.exp(-returns * row_distances(G.returns, H.returns, False)) * np.exp(-attributes * l2_cost(G, H))
+    return 1.0 - (1.0 - hamming_cost(G, H)) * near
+
+
 def neighbour_cost(G: Measure, H: Measure) -> Any:
     if G.signs is None:
         return row_distances(G.embedding, H.embedding, False)
@@ -359,6 +380,8 @@ def degree_prior(d: Any, e: Any) -> Any:
 def pair_up(G: Measure, H: Measure, units: Units) -> Problem:
     C, D = units.structure * G.structure, units.structure * H.structure
     feature = np.zeros((len(G.weights), len(H.weights)))
+    if units.product:
+        feature = units.product * product_cost(G, H, units.returns, units.attributes)
     if units.l2:
         feature = feature + units.l2 * l2_cost(G, H)
     if units.hamming:
@@ -519,7 +542,8 @@ def typical(means: list[float], noise: float = 1e-9) -> float:
 
 
 UNSCALED: dict[str, Any] = {
-    "feature": 1.0, "neighbourhood": 1.0, "structure": 1.0, "labels": 1.0, "attributes": 1.0, "hamming": 1.0
+    "feature": 1.0, "neighbourhood": 1.0, "structure": 1.0, "labels": 1.0, "attributes": 1.0, "hamming": 1.0,
+    "return_distance": 1.0, "attribute_distance": 1.0,
 }  # fmt: skip
 
 
@@ -559,8 +583,15 @@ def learned_scale(graphs: list[Any], p: Any) -> dict[str, Any]:
         for kind, name in (("colour", "labels"), ("attribute", "attributes")):
             scale[name] = typical([l2_cost(block(G, kind), block(H, kind)).mean() for G, H in pairs])
     even = [(balanced(G, p, scale), balanced(H, p, scale)) for G, H in pairs]
-    scale["feature"] = typical([l2_cost(G, H).mean() for G, H in even])
-    scale["hamming"] = typical([hamming_cost(G, H).mean() for G, H in pairs])
+    if p.feature_metric == "product":
+        scale["return_distance"] = median_distance([row_distances(G.returns, H.returns, False) for G, H in pairs])
+        scale["attribute_distance"] = median_distance([l2_cost(G, H) for G, H in pairs])
+        units = units_of(p, scale)
+        costs = [product_cost(G, H, units.returns, units.attributes).mean() for G, H in pairs]
+        scale["feature"] = typical(costs)
+    else:
+        scale["feature"] = typical([l2_cost(G, H).mean() for G, H in even])
+        scale["hamming"] = typical([hamming_cost(G, H).mean() for G, H in pairs])
     scale["neighbourhood"] = typical([neighbour_cost(G, H).mean() for G, H in pairs])
     off_diagonal = []
     for C in (np.abs(G.structure) for G in measures if len(G.weights) > 1):
@@ -571,7 +602,22 @@ def learned_scale(graphs: list[Any], p: Any) -> dict[str, Any]:
     return scale
 
 
+def median_distance(distances: list[Any]) -> float:
+    """The median over all pairs of nodes of all pairs of graphs (R18)."""
+    return typical(list(np.concatenate([block.ravel() for block in distances])))
+
+
 def units_of(p: Any, scale: dict[str, Any]) -> Units:
+    if p.feature_metric == "product":
+        return Units(
+            l2=0.0,
+            hamming=0.0,
+            product=1 / scale["feature"],
+            returns=p.return_weight / scale["return_distance"],
+            attributes=p.attribute_weight / scale["attribute_distance"],
+            neighbourhood=1 / scale["neighbourhood"],
+            structure=1 / scale["structure"],
+        )
     share = {"l2": 0.0, "hamming": 1.0, "both": p.hamming_weight}[p.feature_metric]
     return Units(
         l2=(1 - share) / scale["feature"],
@@ -654,6 +700,7 @@ def unpack(packed: Any, i: int) -> Measure:
         degrees=packed.degrees[nodes],
         columns=columns,
         colours=[row.tolist() for row in packed.colours[:, nodes]],
+        returns=packed.returns[nodes],
         embedding=E.astype(float),
         signs=packed.signs[nodes] if packed.signs.shape[1] else None,
         structure=C.astype(float),
@@ -665,4 +712,6 @@ def unpacked_problem(packed: Any, a: int, b: int) -> Problem:
     """The pair (a, b) of packed measures as a `Problem`."""
     hamming = packed.hamming_cost if len(packed.colours) else 0.0
     units = Units(l2=1.0, hamming=hamming, neighbourhood=packed.neighbour_cost)
+    if packed.product_cost:
+        units = Units(l2=0.0, hamming=0.0, neighbourhood=packed.neighbour_cost, product=packed.product_cost)
     return pair_up(unpack(packed, a), unpack(packed, b), units)

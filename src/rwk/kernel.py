@@ -86,6 +86,8 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         feature_metric: str = "both",
         hamming_weight: float = 0.5,
         label_weight: float = 0.5,
+        return_weight: float = 1.0,
+        attribute_weight: float = 1.0,
         attribute_rounds: int = 0,
         embedding: str = "heat-signature",
         embedding_dim: int | None = None,
@@ -121,6 +123,8 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.feature_metric = feature_metric
         self.hamming_weight = hamming_weight
         self.label_weight = label_weight
+        self.return_weight = return_weight
+        self.attribute_weight = attribute_weight
         self.attribute_rounds = attribute_rounds
         self.embedding = embedding
         self.embedding_dim = embedding_dim

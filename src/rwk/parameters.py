@@ -16,7 +16,7 @@ from rwk.transport.problem import CostWeights, ScgOptions
 
 __all__ = ["VARIANTS", "ParameterError", "Parameters", "Scale"]
 
-FEATURE_METRICS: Final = ("l2", "hamming", "both")
+FEATURE_METRICS: Final = ("l2", "hamming", "both", "product")
 EMBEDDINGS: Final = ("heat-signature", "attention")
 STRUCTURES: Final = ("embedding", "shortest-path", "adjacency", "laplacian", "heat-kernel", "edge-distance")
 STRUCTURE_METRICS: Final = ("auto", "euclidean", "hamming")
@@ -46,7 +46,8 @@ class Scale(TypedDict, total=False):
     """What the representation learned from the fitted graphs (R7); pass one as `scale=` to learn nothing.
 
     `feature`, `hamming`, `neighbourhood` and `structure` divide the costs; `labels` and `attributes` balance the two
-    blocks of the feature vectors; `attribute_mean` and `attribute_std` standardise the attributes.
+    blocks of the feature vectors; `attribute_mean` and `attribute_std` standardise the attributes; `return_distance`
+    and `attribute_distance` are the median distances of the product cost (R18).
     """
 
     feature: float
@@ -55,6 +56,8 @@ class Scale(TypedDict, total=False):
     labels: float
     attributes: float
     hamming: float
+    return_distance: float
+    attribute_distance: float
     attribute_mean: list[float]
     attribute_std: list[float]
 
@@ -76,11 +79,18 @@ class Parameters:
         Whether edge labels take part in the refinement.
     feature_metric : str, default "both"
         How node features are compared: "l2" (Euclidean distance of one-hot colours and attributes, with their local
-        variation), "hamming" (share of the rounds in which the colours differ), or "both", their weighted sum.
+        variation), "hamming" (share of the rounds in which the colours differ), "both", their weighted sum, or
+        "product": 1 - w exp(-p_r |r - r'| / m_r) exp(-p_a |a - a'| / m_a), where w is the share of the rounds in which
+        the colours agree, r are return probabilities of random walks, a the attributes with their local variation,
+        and m_r, m_a the median distances between nodes of the fitted graphs.
     hamming_weight : float, default 0.5
         Share of the Hamming part if `feature_metric="both"`. From 0 to 1.
     label_weight : float, default 0.5
-        Share of the labels if graphs have both labels and attributes. From 0 to 1.
+        Share of the labels if graphs have both labels and attributes; no part of the product. From 0 to 1.
+    return_weight : float, default 1.0
+        Power p_r of the return probabilities if `feature_metric="product"`. At least 0; 0 leaves them out.
+    attribute_weight : float, default 1.0
+        Power p_a of the attributes if `feature_metric="product"`. At least 0; 0 leaves them out.
     attribute_rounds : int, default 0
         Rounds of smoothing the attributes over neighbours; the results of all rounds are concatenated. From 0 to 64.
     embedding : str, default "heat-signature"
@@ -161,6 +171,8 @@ class Parameters:
     feature_metric: str = "both"
     hamming_weight: float = 0.5
     label_weight: float = 0.5
+    return_weight: float = 1.0
+    attribute_weight: float = 1.0
     attribute_rounds: int = 0
     embedding: str = "heat-signature"
     embedding_dim: int | None = None
@@ -272,6 +284,8 @@ _RANGES: Final[dict[str, tuple[float, float, bool, bool]]] = {
     "wl_rounds": (0, 64, False, True),
     "hamming_weight": (0, 1, False, False),
     "label_weight": (0, 1, False, False),
+    "return_weight": (0, math.inf, False, False),
+    "attribute_weight": (0, math.inf, False, False),
     "attribute_rounds": (0, 64, False, True),
     "embedding_dim": (2, 4096, False, True),
     "walk_length": (1, 64, False, True),

@@ -5,11 +5,12 @@
     embedding      structure embeddings E: heat signatures, or trained by attention over heat-kernel walks
     embedding_gpu  the attention embedding of many graphs at once on a GPU
     structure      C_P, the pairwise structure of a graph; distances and signs of embedded nodes
+    walks          return probabilities of random walks, for the product cost
     features       what a node is like: Weisfeiler-Lehman colours, signals, their local variation
     packing        the arrays of all graphs side by side, as the solver reads them
     scaling        the typical size of each cost, learned from the fitted graphs
 
-METHOD, section 2, is implemented here; its readings R1 to R7, R11 and R12 are cited where they are implemented.
+METHOD, section 2, is implemented here; its readings R1 to R7, R11, R12 and R18 are cited where they are implemented.
 """
 
 from rwk.represent.pipeline import learn_scale, represent

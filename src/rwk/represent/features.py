@@ -29,6 +29,7 @@ class Signals(NamedTuple):
     dense: FloatArray  # (V, d)
     sparse: Any  # scipy csr_array (V, D)
     keys: Colours  # (D,) sorted
+    returns: FloatArray  # (V, 50) return probabilities for a product cost, else (V, 0)
 
 
 def wl_colours(graphs: GraphSet, rounds: int, *, edge_labels: bool = False) -> Colours:
@@ -108,7 +109,8 @@ def with_local_variation(signals: Signals, laplacian: Any, lambda_max: FloatArra
     order = np.argsort(keys, kind="stable")
     both = csr_array(hstack([signals.sparse, sparse_variation], format="csc")[:, order])
     both.sort_indices()
-    return Signals(np.concatenate([signals.dense, dense_variation], axis=1), both, keys[order])
+    dense = np.concatenate([signals.dense, dense_variation], axis=1)
+    return signals._replace(dense=dense, sparse=both, keys=keys[order])
 
 
 def block_adjacency(graphs: GraphSet) -> Any:

@@ -45,6 +45,7 @@ def pack_measures(
         weights=weights,
         degrees=np.asarray(adjacency.sum(axis=1)).ravel(),
         features=np.ascontiguousarray(signals.dense),
+        returns=signals.returns,
         square_norms=np.asarray((signals.sparse**2).sum(axis=1)).ravel(),
         **columns,
         colours=colours if hamming and colours is not None else np.zeros((0, int(offsets[-1])), np.uint64),
@@ -58,6 +59,7 @@ def pack_measures(
         laplacian_columns=laplacian.indices - np.repeat(starts, np.diff(laplacian.indptr)),
         laplacian_values=laplacian.data.astype(np.float64),
         hamming_cost=1.0,
+        product_cost=float(parameters.feature_metric == "product"),
         neighbour_cost=1.0,
     )
 
@@ -131,6 +133,7 @@ def _restricted(measures: GraphMeasures, kept: NDArray[np.bool_]) -> GraphMeasur
         weights=measures.weights[kept],
         degrees=measures.degrees[kept],
         features=measures.features[kept],
+        returns=measures.returns[kept],
         square_norms=measures.square_norms[kept],
         entry_offsets=offsets_of(np.bincount(entry_column[entry_kept], minlength=len(measures.column_keys))),
         entry_rows=inside[entry_node[entry_kept]],

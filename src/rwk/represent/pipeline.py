@@ -28,6 +28,7 @@ from rwk.represent.features import (
 from rwk.represent.packing import Structures, drop_weightless, pack_measures
 from rwk.represent.scaling import attribute_standard, given_scale, learned_scale, scaled
 from rwk.represent.spectrum import Spectrum
+from rwk.represent.walks import return_probabilities
 from rwk.runtime.arrays import FloatArray
 from rwk.transport.measures import GraphMeasures
 
@@ -100,6 +101,9 @@ def _unscaled(
         lambda_max = np.repeat(made.lambda_max, graphs.sizes)
         colours = _colours(graphs, parameters)
         signals = _signals(graphs, colours, parameters, standard)
+        if parameters.feature_metric == "product" and parameters.return_weight != 0:
+            returns = return_probabilities(adjacency, graphs.node_offsets, n_jobs=parameters.n_jobs)
+            signals = signals._replace(returns=returns)
         signals = with_local_variation(signals, normalized, lambda_max, parameters.hops)
     return drop_weightless(pack_measures(graphs, signals, colours, made, (adjacency, local), parameters))
 
@@ -120,17 +124,23 @@ def _signals(
 
     n_nodes = int(graphs.node_offsets[-1])
     dense, sparse, keys = np.zeros((n_nodes, 0)), csr_array((n_nodes, 0)), np.zeros(0, np.uint64)
-    if parameters.feature_metric == "hamming":
-        return Signals(dense, sparse, keys)
-    if graphs.node_attributes is not None:
+    if _has_dense(graphs, parameters):
+        assert graphs.node_attributes is not None
         mean, deviation = standard
         dense = (graphs.node_attributes - mean) / deviation
         if parameters.attribute_rounds:
             dense = smooth_attributes(graphs, dense, parameters.attribute_rounds)
     # graphs with attributes but no labels have no one-hot part; graphs with neither have colours made of degrees
-    if colours is not None and (graphs.node_labels is not None or graphs.node_attributes is None):
+    one_hot = parameters.feature_metric in ("l2", "both")
+    if one_hot and colours is not None and (graphs.node_labels is not None or graphs.node_attributes is None):
         sparse, keys = label_signals(colours)
-    return Signals(dense, sparse, keys)
+    return Signals(dense, sparse, keys, np.zeros((n_nodes, 0)))
+
+
+def _has_dense(graphs: GraphSet | Graph, parameters: Parameters) -> bool:
+    """Whether attributes take part in the feature cost."""
+    left_out = parameters.feature_metric == "product" and parameters.attribute_weight == 0
+    return graphs.node_attributes is not None and parameters.feature_metric != "hamming" and not left_out
 
 
 def _structures(graphs: GraphSet, laplacian: Any, parameters: Parameters, progress: Progress | None) -> Structures:
@@ -193,7 +203,7 @@ def _structure_of(
     hamming = parameters.structure_metric == "hamming" or (
         parameters.structure_metric == "auto" and parameters.embedding == "attention"
     )
-    varied = parameters.hops > 0 and parameters.feature_metric != "hamming"
+    varied = parameters.hops > 0 and (parameters.feature_metric in ("l2", "both") or _has_dense(graph, parameters))
     decomposed = embedded or varied or (everywhere and parameters.structure == "heat-kernel")
     spectrum = decompose(laplacian) if decomposed else None
     embedding = np.zeros((graph.n_nodes, 0))

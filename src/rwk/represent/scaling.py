@@ -20,6 +20,16 @@ from rwk.transport.measures import GraphMeasures
 # Standardised features and embeddings, and costs made of them, are numbers near 1: smaller means are rounding errors,
 # as between the nodes of a symmetric graph or with constant features.
 NOISE: Final = 1e-9
+UNSCALED: Final[Scale] = {
+    "feature": 1.0,
+    "neighbourhood": 1.0,
+    "structure": 1.0,
+    "labels": 1.0,
+    "attributes": 1.0,
+    "hamming": 1.0,
+    "return_distance": 1.0,
+    "attribute_distance": 1.0,
+}
 NEAR_ONE: Final = ("embedding", "laplacian", "heat-kernel")  # structures near 1; lengths and weights may be small
 
 
@@ -27,7 +37,7 @@ def given_scale(parameters: Parameters) -> Scale | None:
     """The scale that the user gave; None if it is to be learned; for "none", a scale that changes nothing."""
     if parameters.scale == "fit":
         return None
-    given = Scale(feature=1.0, neighbourhood=1.0, structure=1.0, labels=1.0, attributes=1.0, hamming=1.0)
+    given = Scale(**UNSCALED)
     if not isinstance(parameters.scale, str):
         _check_scale(parameters.scale)
         given |= parameters.scale
@@ -66,10 +76,26 @@ def attribute_standard(graphs: GraphSet, scale: Scale | None) -> tuple[FloatArra
 
 def learned_scale(measures: GraphMeasures, parameters: Parameters, pairs: IntArray | None = None) -> Scale:
     """Typical size of each cost (R7) over the given pairs of graphs, or over sampled pairs if None."""
-    from rwk.transport.mean_costs import mean_feature_costs, mean_neighbour_costs, sample_pairs, typical
+    from rwk.transport.mean_costs import mean_neighbour_costs, sample_pairs, typical
 
     pairs = sample_pairs(measures.n_graphs, parameters.random_state) if pairs is None else pairs
-    scale = Scale(feature=1.0, neighbourhood=1.0, structure=1.0, labels=1.0, attributes=1.0, hamming=1.0)
+    scale = Scale(**UNSCALED)
+    if measures.product_cost:
+        _learn_product(measures, parameters, pairs, scale)
+    else:
+        _learn_features(measures, parameters, pairs, scale)
+    if measures.embedding.shape[1] or measures.signs.shape[1]:
+        scale["neighbourhood"] = typical(mean_neighbour_costs(measures, pairs), least=NOISE)
+    if measures.structure.any():
+        least = NOISE if parameters.structure in NEAR_ONE else 0.0
+        scale["structure"] = typical(_mean_structures(measures, np.unique(pairs)), least=least)
+    return scale
+
+
+def _learn_features(measures: GraphMeasures, parameters: Parameters, pairs: IntArray, scale: Scale) -> None:
+    """The Euclidean and the Hamming cost, and what balances labels and attributes."""
+    from rwk.transport.mean_costs import mean_feature_costs, typical
+
     plain = measures._replace(colours=measures.colours[:0])
     if measures.features.shape[1] and len(measures.column_keys):
         scale["labels"] = typical(mean_feature_costs(plain._replace(features=plain.features[:, :0].copy()), pairs))
@@ -80,12 +106,25 @@ def learned_scale(measures: GraphMeasures, parameters: Parameters, pairs: IntArr
     if len(measures.colours):
         bare = without_sparse(measures._replace(features=measures.features[:, :0].copy()))
         scale["hamming"] = typical(mean_feature_costs(bare, pairs))
-    if measures.embedding.shape[1] or measures.signs.shape[1]:
-        scale["neighbourhood"] = typical(mean_neighbour_costs(measures, pairs), least=NOISE)
-    if measures.structure.any():
-        least = NOISE if parameters.structure in NEAR_ONE else 0.0
-        scale["structure"] = typical(_mean_structures(measures, np.unique(pairs)), least=least)
-    return scale
+
+
+def _learn_product(measures: GraphMeasures, parameters: Parameters, pairs: IntArray, scale: Scale) -> None:
+    """The median distances m_r and m_a of the product cost (R18), and the typical size of the cost."""
+    from rwk.transport.mean_costs import mean_feature_costs, node_distances, typical
+
+    if measures.returns.shape[1]:
+        scale["return_distance"] = typical(node_distances(measures.returns, measures, pairs), least=NOISE)
+    if measures.features.shape[1]:
+        scale["attribute_distance"] = typical(node_distances(measures.features, measures, pairs), least=NOISE)
+    scale["feature"] = typical(mean_feature_costs(_in_exponents(measures, scale, parameters), pairs), least=NOISE)
+
+
+def _in_exponents(measures: GraphMeasures, scale: Scale, parameters: Parameters) -> GraphMeasures:
+    """Return probabilities and attributes in units of their median distance over their power (R18)."""
+    return measures._replace(
+        returns=measures.returns * (parameters.return_weight / scale["return_distance"]),
+        features=measures.features * (parameters.attribute_weight / scale["attribute_distance"]),
+    )
 
 
 def _mean_structures(measures: GraphMeasures, chosen: IntArray) -> FloatArray:
@@ -114,6 +153,13 @@ def _balanced(measures: GraphMeasures, scale: Scale, parameters: Parameters) -> 
 
 def scaled(measures: GraphMeasures, scale: Scale, parameters: Parameters) -> GraphMeasures:
     """The measures with the scales (R7), and the weight between l2 and Hamming costs (R3), multiplied in."""
+    if measures.product_cost:
+        return _in_exponents(measures, scale, parameters)._replace(
+            structure=measures.structure / scale["structure"],
+            hamming_cost=0.0,
+            product_cost=1.0 / scale["feature"],
+            neighbour_cost=1.0 / scale["neighbourhood"],
+        )
     measures = _balanced(measures, scale, parameters)
     share = {"l2": 0.0, "hamming": 1.0, "both": parameters.hamming_weight}[parameters.feature_metric]
     unit = (1.0 - share) / scale["feature"]

@@ -12,6 +12,7 @@ from rwk.transport.cpu.costs import cost_scratch, feature_cost, neighbour_cost, 
 from rwk.transport.measures import GraphMeasures
 
 N_PAIRS = 256
+N_NODE_PAIRS = 2**22  # whose distances are looked at, or those of the first pair of graphs if that has more
 
 
 def sample_pairs(n_graphs: int, random_state: int | None) -> NDArray[np.int64]:
@@ -46,6 +47,30 @@ def mean_feature_costs(graphs: GraphMeasures, pairs: NDArray[np.int64]) -> NDArr
 def mean_neighbour_costs(graphs: GraphMeasures, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
     """Mean of C_N for each pair."""
     return np.asarray(_means(graphs, pairs, False))
+
+
+def node_distances(rows: NDArray[np.float64], graphs: GraphMeasures, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Euclidean distances of all nodes of the first graph of each pair to all of the second, one after the other.
+
+    Whole pairs of graphs are looked at, so that it does not matter how their nodes are numbered (R15).
+    """
+    counts = np.cumsum(graphs.sizes[pairs].prod(axis=1))
+    used = max(1, int(np.searchsorted(counts, N_NODE_PAIRS, side="right")))
+    return np.asarray(_distances(np.ascontiguousarray(rows), graphs.offsets, pairs[:used], int(counts[used - 1])))
+
+
+@compiled
+def _distances(rows: Any, offsets: Any, pairs: Any, count: int) -> Any:
+    out, place = np.empty(count), 0
+    for p in range(len(pairs)):
+        for i in range(offsets[pairs[p, 0]], offsets[pairs[p, 0] + 1]):
+            for k in range(offsets[pairs[p, 1]], offsets[pairs[p, 1] + 1]):
+                total = 0.0
+                for c in range(rows.shape[1]):
+                    total += (rows[i, c] - rows[k, c]) ** 2
+                out[place] = np.sqrt(total)
+                place += 1
+    return out
 
 
 @compiled

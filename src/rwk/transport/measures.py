@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from rwk.runtime.arrays import IntArray
 
-_NODE_FIELDS: Final = ("weights", "degrees", "features", "square_norms", "embedding", "signs")
-_NUMBERS: Final = ("hamming_cost", "neighbour_cost")
+_NODE_FIELDS: Final = ("weights", "degrees", "features", "returns", "square_norms", "embedding", "signs")
+_NUMBERS: Final = ("hamming_cost", "product_cost", "neighbour_cost")
 
 
 class GraphMeasures(NamedTuple):
@@ -20,20 +20,22 @@ class GraphMeasures(NamedTuple):
 
     Every scale is folded in: features and structure are divided by theirs, `hamming_cost` is what a full mismatch
     of colours costs, `neighbour_cost` what one unit of embedding distance costs. Sparse features are kept by
-    column, each column named by a 64-bit key that means the same in every set of graphs.
+    column, each column named by a 64-bit key that means the same in every set of graphs. A `product_cost` above 0 is
+    what the product cost (R18) costs at most: distances of `features` and of `returns` are its exponents then.
     """
 
     offsets: NDArray[np.int64]  # (N + 1,)
     weights: NDArray[Any]  # (V,)
     degrees: NDArray[Any]  # (V,)
-    features: NDArray[Any]  # (V, d) dense part of the feature vectors
+    features: NDArray[Any]  # (V, d) dense part of the feature vectors; with a product cost the attributes
+    returns: NDArray[Any]  # (V, 50) return probabilities for a product cost, else (V, 0)
     square_norms: NDArray[Any]  # (V,) of the sparse part
     column_offsets: NDArray[np.int64]  # (N + 1,) sparse columns of each graph
     column_keys: NDArray[np.uint64]  # sorted inside each graph
     entry_offsets: NDArray[np.int64]  # (columns + 1,)
     entry_rows: NDArray[np.int64]  # node inside its graph
     entry_values: NDArray[Any]
-    colours: NDArray[np.uint64]  # (rounds, V), no rounds without a Hamming part
+    colours: NDArray[np.uint64]  # (rounds, V), no rounds where no cost compares them
     embedding: NDArray[Any]  # (V, k) for a Euclidean C_N, else (V, 0)
     signs: NDArray[np.int8]  # (V, k) for a Hamming C_N, else (V, 0)
     factor_offsets: NDArray[np.int64]  # (N + 1,)
@@ -44,6 +46,7 @@ class GraphMeasures(NamedTuple):
     laplacian_columns: NDArray[np.int64]
     laplacian_values: NDArray[Any]
     hamming_cost: float
+    product_cost: float
     neighbour_cost: float
 
     @property
