@@ -14,7 +14,7 @@ import numpy as np
 
 from rwk.runtime.compiling import compiled_borrowing, compiled_inside
 from rwk.transport.cpu.reductions import total_of
-from rwk.transport.cpu.simd.vectormath import log_of, root_of
+from rwk.transport.cpu.simd.vectormath import exp_of, log_of, root_of
 from rwk.transport.cpu.simd.vectors import WIDTH_64, absolute, fma, larger, load, mismatch, splat, store
 from rwk.transport.cpu.sparse import Columns, Layout, add_products, add_squared_distances, empty_layout
 from rwk.transport.problem import PRIOR_FLOOR
@@ -28,7 +28,7 @@ class CostScratch(NamedTuple):
     cost: Any  # n rows
     table: Any  # n rows
     products: Any  # n rows, zeros between uses
-    columns: Any  # as many rows as features or embeddings have columns
+    columns: Any  # as many rows as features, return probabilities or embeddings have columns
     row: Any  # one row
     words: Any  # one row of colours
     first: Any  # (n,)
@@ -40,7 +40,7 @@ class CostScratch(NamedTuple):
 def cost_scratch(graphs: Any, n: int, m: int) -> CostScratch:
     """Room for pairs of up to n and m nodes."""
     length = padded(m)
-    width = max(graphs.features.shape[1], graphs.embedding.shape[1])
+    width = max(graphs.features.shape[1], graphs.returns.shape[1], graphs.embedding.shape[1])
     return CostScratch(
         np.empty(n * length), np.empty(n * length), np.zeros(n * length), np.zeros(width * length), np.zeros(length),
         np.zeros(length, np.uint64), np.empty(n, np.int64), np.empty(n), empty_layout(length),
@@ -88,7 +88,13 @@ def fixed_cost(graphs: Any, a: int, b: int, weights: Any, moments: Any, scratch:
 
 @compiled_borrowing
 def feature_cost(graphs: Any, a: int, b: int, scratch: CostScratch, out: Any) -> None:
-    """C_V: Euclidean distance of feature vectors, and the share of Weisfeiler-Lehman rounds that differ."""
+    """C_V: Euclidean distance of feature vectors, and the share of Weisfeiler-Lehman rounds that differ; or a product.
+
+    `scratch.table` is overwritten.
+    """
+    if graphs.product_cost > 0.0:
+        _product_cost(graphs, a, b, scratch, out)
+        return
     i0, k0 = graphs.offsets[a], graphs.offsets[b]
     n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
     length = out.shape[1]
@@ -104,16 +110,46 @@ def feature_cost(graphs: Any, a: int, b: int, scratch: CostScratch, out: Any) ->
         store(flat, p, root_of(load(flat, p)))
     rounds = graphs.colours.shape[0]
     if rounds:
-        one_round = splat(flat, graphs.hamming_cost / rounds)
-        known, colours = graphs.colours, scratch.words
-        for r in range(rounds):
-            for k in range(m):
-                colours[k] = known[r, k0 + k]
-            for i in range(n):
-                colour = known[r, i0 + i]
-                for k in range(0, length, WIDTH_64):
-                    p = i * length + k
-                    store(flat, p, load(flat, p) + mismatch(colours, k, colour, one_round))
+        _add_mismatches(graphs.colours, i0, k0, m, graphs.hamming_cost / rounds, scratch.words, out)
+
+
+@compiled_borrowing
+def _add_mismatches(known: Any, i0: int, k0: int, m: int, cost: float, colours: Any, out: Any) -> None:
+    """Add a cost for every Weisfeiler-Lehman round whose colours differ."""
+    n, length = out.shape
+    flat = out.reshape(n * length)
+    one_round = splat(flat, cost)
+    for r in range(known.shape[0]):
+        for k in range(m):
+            colours[k] = known[r, k0 + k]
+        for i in range(n):
+            colour = known[r, i0 + i]
+            for k in range(0, length, WIDTH_64):
+                p = i * length + k
+                store(flat, p, load(flat, p) + mismatch(colours, k, colour, one_round))
+
+
+@compiled_borrowing
+def _product_cost(graphs: Any, a: int, b: int, scratch: CostScratch, out: Any) -> None:
+    """C_V by R18: cost (1 - w exp(-|r_x - r_y| - |a_x - a_y|)), w the share of Weisfeiler-Lehman rounds that agree.
+
+    The distances are in units that make them exponents (`GraphMeasures`).
+    """
+    i0, k0 = graphs.offsets[a], graphs.offsets[b]
+    n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
+    length = out.shape[1]
+    flat, table = out.reshape(n * length), scratch.table[: n * length]
+    other, zero, one = table.reshape((n, length)), splat(flat, 0.0), splat(flat, 1.0)
+    _squared_distances(graphs.features, i0, k0, m, scratch.columns, out)
+    _squared_distances(graphs.returns, i0, k0, m, scratch.columns, other)
+    for p in range(0, n * length, WIDTH_64):
+        store(flat, p, exp_of(zero - (root_of(load(flat, p)) + root_of(load(table, p)))))
+        store(table, p, zero)
+    _add_mismatches(graphs.colours, i0, k0, m, 1.0, scratch.words, other)
+    rounds, cost = splat(flat, float(graphs.colours.shape[0])), splat(flat, graphs.product_cost)
+    for p in range(0, n * length, WIDTH_64):
+        agreeing = (rounds - load(table, p)) / rounds
+        store(flat, p, cost * (one - agreeing * load(flat, p)))
 
 
 @compiled_borrowing
