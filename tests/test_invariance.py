@@ -67,8 +67,14 @@ def test_node_numbering_in_a_gram(name: str) -> None:
 
 @pytest.mark.parametrize(
     "keywords",
-    [{"beta_local": 0.1, "beta_global": 0.1, "entropy": 0.03}, {"laplacian_source": 0.1}, {"debias": True}],
-    ids=["weak", "unequal Laplacian weights", "debiased"],
+    [
+        {"beta_local": 0.1, "beta_global": 0.1, "entropy": 0.03},
+        {"laplacian_source": 0.1},
+        {"debias": True},
+        {"feature_metric": "product", "return_weight": 0.5},
+        {"feature_metric": "product", "beta_local": 0.0, "beta_global": 0.0, "entropy": 0.03, "sinkhorn_iter": 30},
+    ],
+    ids=["weak", "unequal Laplacian weights", "debiased", "product", "product alone"],
 )
 def test_node_numbering_in_a_gram_of_other_settings(keywords: dict[str, Any]) -> None:
     graphs = graphs_of("random")

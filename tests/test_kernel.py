@@ -43,6 +43,7 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {"scale": GIVEN_SCALE, "debias": True},
     {"scale": "none", "feature_metric": "l2", "structure": "heat-kernel", "laplacian_source": 0.1},
     {"scale": "none", "precision": "float32"},
+    {"scale": {"return_distance": 0.3, "feature": 0.8}, "feature_metric": "product", "return_weight": 2.0},
     {"scale": "none", "embedding": "attention", "embedding_dim": 8, "structure": "embedding"},
 )
 

@@ -22,6 +22,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "default": {},
     "l2": {"feature_metric": "l2"},
     "hamming": {"feature_metric": "hamming", "hops": 0},
+    "product": {"feature_metric": "product", "return_weight": 0.5},
     "attention": {"embedding": "attention", "structure": "embedding"},
     "euclidean attention": {"embedding": "attention", "structure_metric": "euclidean"},
     "local": {"variant": "RWK-LW"},
@@ -86,7 +87,7 @@ def test_quantile_distance_never_grows_by_averaging() -> None:
     assert np.mean((both[0] - both[1]) ** 2) == pytest.approx(exact)
 
 
-@pytest.mark.parametrize("name", ["default", "l2", "hamming", "global", "repel", "float32"])
+@pytest.mark.parametrize("name", ["default", "l2", "hamming", "product", "global", "repel", "float32"])
 @pytest.mark.parametrize("debias", [False, True])
 def test_the_answer_is_that_of_the_full_scan(name: str, debias: bool) -> None:
     kernel = RWKernel(**{**QUICK, **SETTINGS[name]}, debias=debias).fit(GRAPHS)

@@ -37,7 +37,7 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     wl_rounds : int, default 3
         Rounds of Weisfeiler-Lehman refinement of the node labels.
     feature_metric : str, default "both"
-        How node features are compared: "l2", "hamming" or "both".
+        How node features are compared: "l2", "hamming", "both" or "product".
     beta_local : float, default 0.5
         Weight of the local part of the model.
     beta_global : float, default 0.5

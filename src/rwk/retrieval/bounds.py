@@ -4,6 +4,7 @@ H is a sum of terms, and lower bounds of the terms add up:
 
     Hamming part of C_V   the total variation between the colours of each Weisfeiler-Lehman round
     Euclidean part        the distance of the mean feature vectors (Jensen)
+    product cost          the Hamming part alone: 1 - w exp(..) >= 1 - w
     C_N                   the distance of quantiles of each embedding coordinate, or of the means
     Gromov-Wasserstein    half the squared distance of quantiles of the entries of C_P (Memoli's second lower bound)
     ridge                 1 / (n m), the smallest squared norm of a coupling
@@ -68,7 +69,9 @@ def means(measures: GraphMeasures) -> tuple[FloatArray, FloatArray, IntArray]:
 
 def lower_bounds(query: Signatures, graphs: Signatures, weights: CostWeights) -> FloatArray:
     """Lower bounds of RW between the first graph of `query` and every one of `graphs`, shape (N,)."""
-    bound = _colour_bound(query, graphs) + _feature_bound(query, graphs)
+    bound = _colour_bound(query, graphs)
+    if not graphs.measures.product_cost:
+        bound += _feature_bound(query, graphs)
     if weights.beta_local != 0:
         bound += weights.beta_local * _embedding_bound(query, graphs)
     return bound + quadratic_bounds(query, graphs, weights)
@@ -86,7 +89,7 @@ def quadratic_bounds(query: Signatures, graphs: Signatures, weights: CostWeights
 
 
 def _colour_bound(query: Signatures, graphs: Signatures) -> FloatArray:
-    """hamming_cost / rounds times the sum over rounds of 1 - sum over colours of the smaller mass."""
+    """The cost of a full mismatch / rounds times the sum over rounds of 1 - sum over colours of the smaller mass."""
     one, many = query.measures, graphs.measures
     first = slice(0, int(one.offsets[1]))
     total = np.zeros(many.n_graphs)
@@ -98,7 +101,8 @@ def _colour_bound(query: Signatures, graphs: Signatures) -> FloatArray:
         cells = graphs.node_graph[found] * len(colours) + at[found]
         other = np.bincount(cells, many.weights[found], minlength=many.n_graphs * len(colours))
         total += 1.0 - np.minimum(other.reshape(many.n_graphs, -1), mass).sum(axis=1)
-    return np.asarray(np.maximum(total, 0.0) * (many.hamming_cost / max(len(many.colours), 1)))
+    cost = many.product_cost or many.hamming_cost
+    return np.asarray(np.maximum(total, 0.0) * (cost / max(len(many.colours), 1)))
 
 
 def _feature_bound(query: Signatures, graphs: Signatures) -> FloatArray:

@@ -186,13 +186,22 @@ def nystroem_map(square: FloatArray, tol: float) -> tuple[FloatArray, FloatArray
 
 
 def hashed_barycentres(measures: GraphMeasures) -> Any:
-    """Mean feature vectors of length 1 as a csr_matrix: square roots of the hashed sparse part, and the dense part."""
-    dense, column_means, column_graph = means(measures)
-    places = (measures.column_keys % np.uint64(HASHED)).astype(np.int32)
-    signs = np.where(measures.column_keys >> np.uint64(63), -1.0, 1.0)
-    ends = (column_graph.astype(np.int32), places)
+    """Mean feature vectors of length 1 as a csr_matrix: square roots of the hashed sparse part, and the dense part.
+
+    The product cost has no one-hot columns of colours: the shares of the colours of each round are counted for it.
+    """
+    dense, masses, owners = means(measures)
+    keys = measures.column_keys
+    if measures.product_cost:
+        rounds = np.arange(1, len(measures.colours) + 1, dtype=np.uint64)[:, None]
+        keys = (measures.colours * (np.uint64(2) * rounds + np.uint64(1))).ravel()  # two rounds never share a key
+        masses = np.tile(measures.weights, len(measures.colours))
+        owners = np.tile(np.repeat(np.arange(measures.n_graphs), measures.sizes), len(measures.colours))
+    places = (keys % np.uint64(HASHED)).astype(np.int32)
+    signs = np.where(keys >> np.uint64(63), -1.0, 1.0)
+    ends = (owners.astype(np.int32), places)
     shape = (measures.n_graphs, HASHED)
-    hashed = sparse.csr_matrix((signs * column_means, ends), shape=shape)
+    hashed = sparse.csr_matrix((signs * masses, ends), shape=shape)
     hashed.data = np.sign(hashed.data) * np.sqrt(np.abs(hashed.data))
     return normalize(sparse.csr_matrix(sparse.hstack([hashed, sparse.csr_matrix(dense)])))
 
