@@ -25,6 +25,11 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "repel": ({"features": "both", "node_weights": True}, {"degree_prior": "repel", "degree_weight": 0.05}),
     "attention": ({"features": "labels"}, {"embedding": "attention", "embedding_dim": 6, "walk_length": 2}),
     "hamming only": ({"features": "labels", "edge_weights": True}, {"feature_metric": "hamming"}),
+    "product": ({"features": "both", "node_weights": True}, {"feature_metric": "product"}),
+    "product of degrees": (
+        {"features": "none", "edge_weights": True},
+        {"feature_metric": "product", "return_weight": 0.5, "beta_global": 0.1, "entropy": 0.03},
+    ),
     "euclidean only": ({"features": "attributes"}, {"feature_metric": "l2", "hops": 1}),
     "local only": ({"features": "labels"}, {"variant": "RWK-LW", "laplacian_source": 0.1}),
     "global only": ({"features": "labels"}, {"variant": "RWK-GW"}),
@@ -38,6 +43,7 @@ INTERPRETED: dict[str, tuple[str, dict[str, Any], bool]] = {
     "attributes and node weights": ("attributes and node weights", {}, False),
     "repel": ("repel", {}, False),
     "attention": ("attention", {}, False),
+    "product": ("product", {}, False),
     "wide": ("repel", {"entropy": 0.02}, True),
 }
 INTERPRETED_PAIRS = np.array([[0, 2], [1, 1], [3, 2], [2, 4]])

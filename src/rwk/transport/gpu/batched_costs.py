@@ -24,7 +24,9 @@ def linear_cost(
 
 
 def feature_cost(store: Store, source: Stack, target: Stack, a: Any, b: Any) -> Any:
-    """C_V: Euclidean distance of feature vectors, and the share of Weisfeiler-Lehman rounds that differ."""
+    """C_V: Euclidean distance of feature vectors, and the share of Weisfeiler-Lehman rounds that differ; or a product."""
+    if store.product_cost > 0.0:
+        return _product_cost(store, source, target, a, b)
     squares = _distances(source.features[a], target.features[b]).square_()
     if len(source.column_ids) or len(target.column_ids):
         squares += _sparse_squares(store, source, target, a, b)
@@ -33,6 +35,15 @@ def feature_cost(store: Store, source: Stack, target: Stack, a: Any, b: Any) -> 
     if rounds:
         cost += store.hamming_cost / rounds * _distances(source.colours[a], target.colours[b], p=0.0)
     return cost
+
+
+def _product_cost(store: Store, source: Stack, target: Stack, a: Any, b: Any) -> Any:
+    """C_V by R18: cost (1 - w exp(-|r_x - r_y| - |a_x - a_y|)), w the share of Weisfeiler-Lehman rounds that agree."""
+    near = _distances(source.features[a], target.features[b])
+    near = near.add_(_distances(source.returns[a], target.returns[b])).neg_().exp_()
+    rounds = source.colours.shape[1]
+    agreeing = 1.0 - _distances(source.colours[a], target.colours[b], p=0.0) / rounds
+    return store.product_cost * (1.0 - agreeing * near)
 
 
 def neighbour_cost(store: Store, source: Stack, target: Stack, a: Any, b: Any) -> Any:

@@ -33,6 +33,7 @@ class Stack(NamedTuple):
     vectors: Any  # (g, 4, P): C_P^2 w / 2, C_P w, L w, S w
     moments: Any  # (g,): <C_P^2 w / 2, w>
     features: Any  # (g, d, P) dense part of the feature vectors
+    returns: Any  # (g, 50, P) return probabilities for a product cost, else (g, 0, P)
     embedding: Any  # (g, k, P)
     signs: Any  # (g, k, P) int8
     colours: Any  # (g, rounds, P) int32, numbered over all graphs
@@ -53,6 +54,7 @@ class Store(NamedTuple):
     moments: NDArray[np.float64]  # <C_P^2 w / 2, w> of each graph, on the host
     n_columns: int  # distinct sparse columns
     hamming_cost: float
+    product_cost: float
     neighbour_cost: float
 
 
@@ -85,7 +87,7 @@ def make_store(measures: GraphMeasures, graphs: NDArray[np.int64], device: Any, 
         places[mine] = np.arange(len(mine))
         stacks[width] = _make_stack(measures, mine, width, numbered, device, real)
         moments[mine] = stacks[width].moments.cpu().numpy()
-    costs = float(measures.hamming_cost), float(measures.neighbour_cost)
+    costs = float(measures.hamming_cost), float(measures.product_cost), float(measures.neighbour_cost)
     return Store(device, real, stacks, widths, places, moments, len(keys), *costs)
 
 
@@ -136,6 +138,7 @@ def _make_stack(
         vectors=vectors.to(real).contiguous(),
         moments=(half[:, :, 0] * weights).sum(dim=1),
         features=by_node(measures.features, real),
+        returns=by_node(measures.returns, real),
         embedding=by_node(measures.embedding, real),
         signs=by_node(measures.signs, torch.int8),
         colours=by_node(np.ascontiguousarray(colours.T), torch.int32),

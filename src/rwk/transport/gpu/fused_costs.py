@@ -46,12 +46,12 @@ def _add_mismatches(count, source, target, width_a, width_b, i, k, n_columns):
     return count
 
 
-@triton.jit(do_not_specialize=["n_features", "n_rounds", "n_embedding", "n_signs"])
+@triton.jit(do_not_specialize=["n_features", "n_returns", "n_rounds", "n_embedding", "n_signs"])
 def _linear_cost_tile(
     out, out_n, out_m, pairs_a, pairs_b, width_a, width_b,
-    features_a, features_b, n_features,
+    features_a, features_b, n_features, returns_a, returns_b, n_returns, product_unit,
     offsets_a, ids_a, columns_a, norms_a, offsets_b, ids_b, columns_b, norms_b,
-    colours_a, colours_b, n_rounds, hamming_unit,
+    colours_a, colours_b, n_rounds, colour_unit,
     embedding_a, embedding_b, n_embedding, signs_a, signs_b, n_signs, neighbour_unit,
     N: tl.constexpr, M: tl.constexpr,
 ):  # fmt: skip
@@ -92,7 +92,16 @@ def _linear_cost_tile(
 
     count = tl.zeros((N, M), tl.float32)
     c0, d0 = colours_a + a * n_rounds * width_a, colours_b + b * n_rounds * width_b
-    cost += hamming_unit * _add_mismatches(count, c0, d0, width_a, width_b, i, k, n_rounds)
+    differ = colour_unit * _add_mismatches(count, c0, d0, width_a, width_b, i, k, n_rounds)
+    if product_unit > 0.0:
+        squares = tl.zeros((N, M), tl.float32)
+        r0, q0 = returns_a + a * n_returns * width_a, returns_b + b * n_returns * width_b
+        cost += tl.sqrt(_add_squares(squares, r0, q0, width_a, width_b, i, k, n_returns))
+        near = tl.exp(-cost)
+        # 1 - w near, w = 1 - differ: in this form nodes that are alike cost 0 exactly
+        cost = product_unit * ((1.0 - near) + differ * near)
+    else:
+        cost += differ
 
     count = tl.zeros((N, M), tl.float32)
     s0, t0 = signs_a + a * n_signs * width_a, signs_b + b * n_signs * width_b
@@ -113,15 +122,17 @@ def linear_cost_into(
     n, m = out.shape[1:]
     tile_n, tile_m = min(n, TILE), min(m, TILE)
     rounds, n_signs = source.colours.shape[1], source.signs.shape[1]
+    colour_cost = 1.0 if store.product_cost > 0.0 else store.hamming_cost
     n_embedding = 0 if n_signs or weights.beta_local == 0.0 else source.embedding.shape[1]
     neighbour_unit = weights.beta_local * store.neighbour_cost / max(n_signs, 1)
     announce_compiling(f"costs {tile_n}x{tile_m}", store.device)
     _linear_cost_tile[(len(a), -(-n // tile_n), -(-m // tile_m))](
         out, n, m, a, b, source.width, target.width,
         source.features, target.features, source.features.shape[1],
+        source.returns, target.returns, source.returns.shape[1], store.product_cost,
         source.column_offsets, source.column_ids, source.columns, source.column_norms,
         target.column_offsets, target.column_ids, target.columns, target.column_norms,
-        source.colours, target.colours, rounds, store.hamming_cost / max(rounds, 1),
+        source.colours, target.colours, rounds, colour_cost / max(rounds, 1),
         source.embedding, target.embedding, n_embedding,
         source.signs, target.signs, n_signs if weights.beta_local != 0.0 else 0, neighbour_unit,
         N=tile_n, M=tile_m, num_warps=1 if tile_n * tile_m <= 1024 else 4,

@@ -72,7 +72,8 @@ def batched_pair_bytes(source: Stack, target: Stack, itemsize: int, *, costs_on_
     n, m = source.width, target.width
     matrices = MATRICES_ALIVE * n * m * itemsize + 2 * (n * n + m * m) * itemsize
     columns = 0 if costs_on_chip else max(int(stack.column_offsets.diff().max()) for stack in (source, target))
-    return matrices + 24 * columns * (n + m) + (0 if costs_on_chip else 48 * n * m)
+    dense = 0 if costs_on_chip else source.returns.shape[1]
+    return matrices + (24 * columns + 16 * dense) * (n + m) + (0 if costs_on_chip else 48 * n * m)
 
 
 def run_chunks(
