@@ -63,8 +63,9 @@ def test_neighbours_are_the_smallest_discrepancies(explorer):
     assert [int(n.key) for n in near] == np.argsort(row)[:5].tolist()
 
 
-def test_a_copy_finds_its_original(mutag):
-    explorer = Explorer(mutag, rwk.Parameters(debias=True))
+@pytest.mark.parametrize("metric", ["both", "product"])
+def test_a_copy_finds_its_original(mutag, metric):
+    explorer = Explorer(mutag, rwk.Parameters(debias=True, feature_metric=metric))
     key = explorer.add("copy", mutag[7])
     assert explorer.neighbours(key, 1)[0].value == pytest.approx(0.0, abs=1e-9)
 

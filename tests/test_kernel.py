@@ -262,6 +262,9 @@ def test_graphs_of_another_kind_are_refused(fitted: str, new: str) -> None:
         ({"laplacian_source": 0.0, "laplacian_target": 0.0}, ["rwk.represent.structure.narrow_factor"]),
         ({"beta_local": 0.0, "hops": 0}, ["rwk.represent.spectrum.decompose"]),
         ({"beta_local": 0.0, "feature_metric": "hamming"}, ["rwk.represent.spectrum.decompose"]),
+        ({"beta_local": 0.0, "feature_metric": "product"}, ["rwk.represent.spectrum.decompose"]),
+        ({"feature_metric": "product", "return_weight": 0.0}, ["rwk.represent.pipeline.return_probabilities"]),
+        ({"feature_metric": "both"}, ["rwk.represent.pipeline.return_probabilities"]),
     ],
 )
 def test_what_a_zero_weight_switches_off_is_not_even_built(
@@ -281,6 +284,11 @@ def test_switched_off_matrices_are_empty() -> None:
     assert not kernel(beta_global=0.0).fit(sample()).measures_.structure.any()
     assert kernel(feature_metric="hamming").fit(sample()).measures_.column_keys.size == 0
     assert kernel(feature_metric="l2").fit(sample()).measures_.colours.size == 0
+    product = kernel(feature_metric="product").fit(sample("both")).measures_
+    assert product.column_keys.size == 0
+    assert product.returns.shape == (len(product.weights), 50)
+    assert kernel(feature_metric="product", attribute_weight=0.0).fit(sample("both")).measures_.features.size == 0
+    assert kernel().fit(sample("both")).measures_.returns.size == 0
 
 
 # ---------------------------------------------------------------- scikit-learn's conventions

@@ -14,7 +14,7 @@ from gram_graphs import QUICK, random_graphs
 from rwk import Graph, GraphSet, RWFeatures, RWKernel
 from rwk.parameters import Parameters
 from rwk.represent import represent
-from rwk.retrieval.landmarks import SELECTIONS, Drawing, hashed_barycentres, nystroem_map
+from rwk.retrieval.landmarks import HASHED, SELECTIONS, Drawing, hashed_barycentres, nystroem_map
 
 GRAPHS = random_graphs(40)
 KERNEL = RWKernel(eta=2.0, **QUICK)
@@ -56,6 +56,16 @@ def test_fitted_graphs_are_transformed_as_new_ones(selection: str, barycentres: 
     assert features.n_solved_ == 9 * 40 + 40 * debias
     assert features.get_feature_names_out().shape == (X.shape[1],)
     assert dense(features.fit(GRAPHS).transform(random_graphs(3, seed=5))).shape == (3, X.shape[1])
+
+
+def test_the_shares_of_colours_stand_beside_a_product() -> None:
+    kernel = clone(KERNEL).set_params(feature_metric="product")
+    features = RWFeatures(5, kernel=kernel)
+    X = dense(features.fit_transform(GRAPHS))
+    np.testing.assert_allclose(dense(features.transform(GRAPHS)), X, rtol=1e-9, atol=1e-9)
+    columns = X[:, -HASHED:]
+    np.testing.assert_allclose((columns**2).sum(axis=1), 1.0)
+    assert (columns != 0).sum(axis=1).max() > 5
 
 
 @pytest.mark.parametrize("selection", SELECTIONS)

@@ -31,6 +31,7 @@ from rwk.represent.embedding import attention_embedding, heat_signature, loss_an
 from rwk.represent.features import block_adjacency, block_laplacian, smooth_attributes, wl_colours
 from rwk.represent.spectrum import decompose
 from rwk.represent.structure import signs_of, structure_cost
+from rwk.represent.walks import return_probabilities
 from rwk.transport.measures import GraphMeasures
 
 ON = {"beta_local": 1.0, "beta_global": 1.0, "laplacian_source": 0.1, "laplacian_target": 0.1}
@@ -67,6 +68,55 @@ def test_costs_agree_with_the_oracle(pair: list[Graph], keywords: dict[str, Any]
         assert_close(found.laplacians[side], wanted.laplacians[side], 1e-9, scale=1.0, what="laplacian")
         S, T = (E[side] @ E[side].T for E in (found.embeddings, wanted.embeddings))
         assert_close(S, T, 1e-9, scale=1.0, what="embedding")
+
+
+@laws(30)
+@given(graph_sets(min_size=1, max_size=4, max_nodes=12), st.integers(0, 9))
+def test_return_probabilities(graph_list: list[Graph], seed: int) -> None:
+    """Those of the oracle, whatever stands beside a graph; a renumbered node keeps its own."""
+    packed = GraphSet.from_graphs(graph_list)
+    found = return_probabilities(block_adjacency(packed), packed.node_offsets)
+    wanted = np.concatenate([naive.return_probabilities(naive.adjacency(graph)) for graph in graph_list])
+    assert_close(found, wanted, 1e-12, scale=1.0)
+    order = np.random.default_rng(seed).permutation(graph_list[0].n_nodes)
+    alone = GraphSet.from_graphs([graph_list[0].permuted(order)])
+    moved = return_probabilities(block_adjacency(alone), alone.node_offsets)
+    assert_close(moved, found[: len(order)][order], 1e-13, scale=1.0)
+
+
+def test_return_probabilities_of_large_graphs_go_block_by_block() -> None:
+    graph = Graph(75, np.array([*path(60), *((i, i + 30) for i in range(0, 45, 2))]))
+    packed = GraphSet.from_graphs([graph])
+    found = return_probabilities(block_adjacency(packed), packed.node_offsets, n_jobs=1)
+    assert_close(found, naive.return_probabilities(naive.adjacency(graph)), 1e-12)
+
+
+@pytest.mark.parametrize("features", ["none", "labels", "attributes", "both"])
+def test_a_product_of_no_factors_is_the_hamming_cost(features: str) -> None:
+    """Powers of 0 leave a factor out; what is left is the share of rounds that differ."""
+    pair = [dressed(n, path(n), features, seed=n, edge_labels=True) for n in (4, 7)]
+    plain, product = (
+        represented(pair, feature_metric=metric, scale="none", return_weight=0.0, attribute_weight=0.0)[0]
+        for metric in ("hamming", "product")
+    )
+    found, wanted = (naive.unpacked_problem(measures, 0, 1).feature for measures in (product, plain))
+    assert_close(found, wanted, 1e-15)
+
+
+def test_edge_labels_and_edge_weights_count_in_a_product() -> None:
+    edges = np.array(path(6))
+    plain = Graph(6, edges, node_labels=np.zeros(6, int), edge_labels=np.arange(5) % 2, edge_weights=np.ones(5))
+    heavy = replace(plain, edge_weights=np.array([1.0, 9.0, 1.0, 1.0, 1.0]))
+    other = replace(plain, edge_labels=np.array([1, 0, 0, 0, 0]))
+
+    def cost(G: Graph, H: Graph, **keywords: Any) -> Any:
+        measures, _ = represented([G, H], feature_metric="product", scale="none", **keywords)
+        return naive.unpacked_problem(measures, 0, 1).feature
+
+    assert np.diag(cost(plain, heavy)).max() > 1e-3
+    assert np.diag(cost(plain, heavy, return_weight=0.0)).max() == 0.0
+    assert np.diag(cost(plain, other)).max() == 0.0
+    assert np.diag(cost(plain, other, wl_edge_labels=True)).max() > 0.2
 
 
 @laws(20)

@@ -217,7 +217,9 @@ def test_hard_pairs_are_finite(extreme: str, precision: str) -> None:
         assert_finite(solve_pair(measures, last, last - 1, weights, options))
 
 
-@pytest.mark.parametrize("keywords", [{}, {"feature_metric": "l2", "scale": "none", "entropy": 1e-3}, {"feature_metric": "product"}])
+@pytest.mark.parametrize(
+    "keywords", [{}, {"feature_metric": "l2", "scale": "none", "entropy": 1e-3}, {"feature_metric": "product"}]
+)
 def test_one_against_500_nodes_and_thousands_of_labels(keywords: dict[str, Any]) -> None:
     measures, weights, options = measured(large_set(), keywords | {"backend": "cpu", "max_iter": 3})
     assert keywords.get("feature_metric") != "l2" or len(measures.column_keys) > 5000

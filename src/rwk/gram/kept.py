@@ -105,9 +105,7 @@ class Kept:
 
     def write(self, title: str, /, **arrays: Any) -> None:
         """Keep arrays under this title, whole or not at all."""
-        write_arrays(
-            self.place(title), **arrays, graphs=self.graphs, setting=self.setting, solver=SOLVER_VERSION
-        )
+        write_arrays(self.place(title), **arrays, graphs=self.graphs, setting=self.setting, solver=SOLVER_VERSION)
 
     def remove(self, titles: str = ROWS) -> None:
         """Remove the files whose titles match a pattern, and the folder if it is empty then."""
