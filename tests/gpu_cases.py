@@ -91,7 +91,7 @@ def main(path: str) -> None:
     import torch
 
     from rwk.transport.gpu.device_measures import make_store
-    from rwk.transport.gpu.fused_run import launch
+    from rwk.transport.gpu.fused_run import UNSURE, launch
     from rwk.transport.gpu.plan import Job, fused_shape, group_pairs
     from rwk.transport.problem import PairResults
 
@@ -109,7 +109,7 @@ def main(path: str) -> None:
             n, m = measures.sizes[a], measures.sizes[b]
             found[f"{name}/{a}/{b}/coupling"] = solved.couplings[0, :n, :m].numpy()
             found[f"{name}/{a}/{b}/numbers"] = np.array(
-                [float(part[0]) for part in (solved.values, solved.n_iter, solved.gaps, solved.states)]
+                [float(part[0]) for part in (solved.values, solved.n_iter, solved.gaps, solved.states % UNSURE)]
             )
     np.savez(path, **found)
 

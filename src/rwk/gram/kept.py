@@ -84,7 +84,8 @@ class Kept:
     def read(self, title: str, *, refuse_others: bool = False) -> dict[str, Any] | None:
         """The arrays of this title; None if there are none, or damaged ones, or those of other graphs or settings.
 
-        With `refuse_others`, the last case, or another version of the solver, is a `ValueError`: what took long to compute is not overwritten.
+        With `refuse_others`, the last case, or another version of the solver, is a `ValueError`: what took long to
+        compute is not overwritten.
         """
         found = read_arrays(self.place(title))
         if found is None:

@@ -1,9 +1,9 @@
 """Return probabilities of random walks: what the product cost (R18) knows of a node's place in its graph.
 
 The walk is lazy: P = D^-1/2 (A + I) D^-1/2 with D the row sums of A + I, and (P^k)_ii is the probability that a walk
-from i is back after k steps. With X_j = P^j, symmetric, (P^2j)_ii and (P^(2j+1))_ii are column sums of X_j X_j and X_j X_(j+1): 25
-products with the sparse P give 50 steps. That takes less time than a decomposition of P on sparse graphs, has no
-rounding errors but of sums of positive numbers, and calls no BLAS.
+from i is back after k steps. P^j is symmetric, so (P^2j)_ii and (P^(2j+1))_ii are column sums of P^j * P^j and of
+P^j * P^(j+1): 25 products with the sparse P give 50 steps. On sparse graphs that takes less time than a decomposition
+of P; it only ever adds positive numbers, so rounding errors stay small, and it calls no BLAS.
 """
 
 from __future__ import annotations

@@ -13,8 +13,9 @@
       batched_sinkhorn.py  step 4
 
 `run_pairs` solves in single precision, `run_pair` in double. Pairs that single precision spoils are solved again in
-double: those whose spread of g / lam not even logarithms carry, as the kernel says, those whose value is a small
-remainder of large terms, as of a graph with itself, and graphs with node weights of very different size.
+double: those whose spread of g / lam not even logarithms carry, as the kernel says, those whose gap came too near the
+tolerance to tell on which side it is, those whose value is a small remainder of large terms, as of a graph with itself,
+and graphs with node weights of very different size.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ from rwk.transport.gpu.plan import LARGEST_BATCH, Group, Job, batched_pair_bytes
 from rwk.transport.measures import GraphMeasures
 from rwk.transport.problem import CostWeights, PairResults, PairSolution, ScgOptions, make_solution
 
-SMALL_REMAINDER: Final = 0.05  # of the Gromov-Wasserstein term's constant part
+SMALL_REMAINDER: Final = 0.3  # of the Gromov-Wasserstein term's constant part
+SMALL_SHARE: Final = 0.1  # of what the product cost costs at most: it is 1 less a number near 1
 UNEVEN_WEIGHTS: Final = 1e3  # largest node weight of a graph by its least
 
 _kept: list[tuple[GraphMeasures, Store]] = []  # the last store, for lists of pairs that come in parts
@@ -94,7 +96,7 @@ def _run_job(job: Job, *, fused: bool) -> NDArray[np.int64]:
     for group in group_pairs(job.store, job.pairs):
         shape = fused_shape(group.source, group.target) if fused else None
         if shape is None:
-            _run_batched(job, group, fused=fused)
+            given_up.append(_run_batched(job, group, fused=fused))
         else:
             from rwk.transport.gpu.fused_run import run_fused
 
@@ -102,9 +104,10 @@ def _run_job(job: Job, *, fused: bool) -> NDArray[np.int64]:
     return np.concatenate(given_up)
 
 
-def _run_batched(job: Job, group: Group, *, fused: bool) -> None:
-    """Chunks through the batched body."""
+def _run_batched(job: Job, group: Group, *, fused: bool) -> NDArray[np.int64]:
+    """Chunks through the batched body; returns the numbers of the pairs that need double precision."""
     store, source, target = job.store, group.source, group.target
+    unsure = [np.zeros(0, np.int64)]
 
     def solve(members: NDArray[np.int64]) -> None:
         a, b = job.places(members)
@@ -115,11 +118,14 @@ def _run_batched(job: Job, group: Group, *, fused: bool) -> None:
         else:
             costs = linear_cost(store, source, target, a, b, job.weights)[0], None
         batch = load_batch(store, source, target, a, b, job.weights, costs)
-        job.results.put(members, _as_results(solve_batch(batch, job.weights, job.options)))
+        solved = solve_batch(batch, job.weights, job.options)
+        job.results.put(members, _as_results(solved))
+        unsure.append(members[solved.unsure.cpu().numpy()])
         job.report(len(members))
 
     pair_bytes = batched_pair_bytes(source, target, store.real.itemsize, costs_on_chip=fused)
     run_chunks(solve, group.members, pair_bytes, store.device, largest=LARGEST_BATCH)
+    return np.concatenate(unsure)
 
 
 def _as_results(solved: BatchResults) -> PairResults:
@@ -134,6 +140,7 @@ def _spoilt(measures: GraphMeasures, job: Job) -> NDArray[np.int64]:
     widely has entries of very different size.
     """
     remainder = SMALL_REMAINDER * job.weights.beta_global * job.store.moments[job.pairs].sum(axis=1)
+    remainder += SMALL_SHARE * job.store.product_cost
     starts = measures.offsets[:-1]
     largest, least = (extreme.reduceat(measures.weights, starts) for extreme in (np.maximum, np.minimum))
     uneven = (largest > UNEVEN_WEIGHTS * least)[job.pairs].any(axis=1)

@@ -28,6 +28,9 @@ from rwk.transport.problem import (
     ScgOptions,
 )
 
+# How near the tolerance a gap may come in single precision, relative to the mean of |gradient|, before its pair is
+# solved again in double: one more or one less iteration changes a value by far more than rounding does.
+UNSURE_32: Final = 1e-6
 LEAST_MASS: Final = {4: LEAST_MASS_32, 8: LEAST_MASS_64}  # by the bytes of a number
 
 
@@ -61,6 +64,7 @@ class BatchResults(NamedTuple):
     n_iter: Any  # (B,) int32
     gaps: Any  # (B,) float64
     converged: Any  # (B,) bool
+    unsure: Any  # (B,) bool: a gap came so near the tolerance that single precision can't tell on which side it is
     gamma: Any  # (B, N, M), when asked for, and
     terms: Any  # (B, 7) float64, whose sum is the value
     history: list[tuple[Any, Any]]  # (objective, gap) before each iteration, when asked for
@@ -226,6 +230,7 @@ def solve_batch(
     import torch
 
     kl = weights.beta_global * weights.degree_weight
+    narrow = options.tol > 0.0 and batch.mu.element_size() == 4
     whole, count, device = batch, len(batch.mu), batch.mu.device
     point = BatchPoint.at(batch.mu[:, :, None] * batch.nu[:, None, :], kl)  # 2
     image = start_image(batch, weights, point.gamma)
@@ -235,6 +240,7 @@ def solve_batch(
         n_iter=torch.zeros(count, dtype=torch.int32, device=device),
         gaps=torch.full((count,), float("inf"), dtype=torch.float64, device=device),
         converged=torch.zeros(count, dtype=torch.bool, device=device),
+        unsure=torch.zeros(count, dtype=torch.bool, device=device),
         gamma=torch.empty_like(point.gamma) if couplings else None,
         terms=None,
         history=[],
@@ -253,6 +259,8 @@ def solve_batch(
             g.add_(point.logs, alpha=kl)
         delta = sinkhorn_plan(g, batch.mu, batch.nu, options.entropy, options.sinkhorn_iter).sub_(point.gamma)  # 4
         slope = inner(delta, g)  # 5
+        if narrow:
+            results.unsure[held] |= active & ((slope + options.tol).abs() <= UNSURE_32 * inner(point.gamma, g.abs()))
         del g
         results.gaps[held] = torch.where(active, -slope, results.gaps[held])
         if trace:

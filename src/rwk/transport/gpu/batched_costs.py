@@ -24,7 +24,7 @@ def linear_cost(
 
 
 def feature_cost(store: Store, source: Stack, target: Stack, a: Any, b: Any) -> Any:
-    """C_V: Euclidean distance of feature vectors, and the share of Weisfeiler-Lehman rounds that differ; or a product."""
+    """C_V: distance of feature vectors, and the share of Weisfeiler-Lehman rounds that differ; or a product (R18)."""
     if store.product_cost > 0.0:
         return _product_cost(store, source, target, a, b)
     squares = _distances(source.features[a], target.features[b]).square_()

@@ -16,6 +16,7 @@ from rwk.transport.gpu.plan import Group, Job, run_chunks
 from rwk.transport.problem import PairResults
 
 GIVEN_UP = 2
+UNSURE = 4
 
 
 class Solved(NamedTuple):
@@ -24,7 +25,7 @@ class Solved(NamedTuple):
     values: Any  # (B,) float32
     n_iter: Any  # (B,) int32
     gaps: Any  # (B,) float32
-    states: Any  # (B,) int32: 0 not converged, 1 converged, 2 given up
+    states: Any  # (B,) int32: 0 not converged, 1 converged, 2 given up; 4 more: unsure
     couplings: Any | None  # (B, N, M)
 
 
@@ -39,7 +40,7 @@ class Returning(NamedTuple):
         if self.arrived is not None:
             self.arrived.synchronize()
         values, n_iter, gaps, states = (part.numpy() for part in self.parts)
-        return PairResults(values.astype(np.float64), n_iter, gaps.astype(np.float64), states == 1), states
+        return PairResults(values.astype(np.float64), n_iter, gaps.astype(np.float64), states % UNSURE == 1), states
 
 
 def linear_cost_on_chip(
@@ -53,21 +54,24 @@ def linear_cost_on_chip(
 
 def run_fused(job: Job, group: Group, shape: tuple[int, int]) -> NDArray[np.int64]:
     """Solve one group of small pairs; returns the numbers of those that need double precision."""
-    given_up = _run_variant(job, group.members, group, shape, wide=False)
-    return _run_variant(job, given_up, group, shape, wide=True) if len(given_up) else given_up
+    given_up, unsure = _run_variant(job, group.members, group, shape, wide=False)
+    if not len(given_up):
+        return unsure
+    return np.concatenate([unsure, *_run_variant(job, given_up, group, shape, wide=True)])
 
 
 def _run_variant(
     job: Job, chosen: NDArray[np.int64], group: Group, shape: tuple[int, int], *, wide: bool
-) -> NDArray[np.int64]:
-    """Solve some pairs of a group; returns the numbers of those that single precision does not carry."""
-    given_up = [np.zeros(0, np.int64)]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Solve some pairs of a group; returns the numbers of those given up, and of those whose stop is unsure."""
+    given_up, unsure = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     waiting: list[Returning] = []
 
     def finish(chunk: Returning) -> None:
         results, states = chunk.results()
         job.results.put(chunk.members, results)
-        given_up.append(chunk.members[states == GIVEN_UP])
+        given_up.append(chunk.members[states % UNSURE == GIVEN_UP])
+        unsure.append(chunk.members[(states >= UNSURE) & (states % UNSURE != GIVEN_UP)])
         job.report(0 if wide else len(states))
 
     def solve(members: NDArray[np.int64]) -> None:
@@ -79,7 +83,7 @@ def _run_variant(
     run_chunks(solve, chosen, 2 * 4 * shape[0] * shape[1], job.store.device)
     for chunk in waiting:
         finish(chunk)
-    return np.concatenate(given_up)
+    return np.concatenate(given_up), np.concatenate(unsure)
 
 
 def launch(
