@@ -22,7 +22,7 @@ from rwk.graphs import GraphSet
 from rwk.represent.features import Colours, wl_colours
 from rwk.represent.structure import path_lengths, structure_cost
 from rwk.runtime.arrays import FloatArray, IntArray
-from rwk.runtime.compiling import compiled_loosely
+from rwk.runtime.compiling import compiled
 
 MAX_ITER: Final = 1000
 TOLERANCE: Final = 1e-9  # of the objective, relative and absolute
@@ -172,7 +172,7 @@ def _distances(graph: Any, structure: str) -> FloatArray:
     return structure_cost(structure, graph, np.empty((0, 0)), None, None)
 
 
-@compiled_loosely
+@compiled
 def _solve_pairs(rows: Any, columns: Any, i: Any, j: Any, same: Any, alpha: Any, out: Any) -> None:
     for k in range(len(i)):
         if same and i[k] == j[k]:
@@ -184,7 +184,7 @@ def _solve_pairs(rows: Any, columns: Any, i: Any, j: Any, same: Any, alpha: Any,
             out[k, 0] = _solve_pair(columns, rows, j[k], i[k], alpha)
 
 
-@compiled_loosely
+@compiled
 def _solve_pair(rows: Any, columns: Any, i: int, j: int, alpha: float) -> float:
     n, m = rows.offsets[i + 1] - rows.offsets[i], columns.offsets[j + 1] - columns.offsets[j]
     at, to = rows.distance_offsets[i], columns.distance_offsets[j]
@@ -194,7 +194,7 @@ def _solve_pair(rows: Any, columns: Any, i: int, j: int, alpha: float) -> float:
     return fused_cost(cost, c, d, alpha)
 
 
-@compiled_loosely
+@compiled
 def _feature_costs(rows: Any, columns: Any, at: int, to: int, n: int, m: int) -> Any:
     cost = np.zeros((n, m))
     width, rounds = rows.points.shape[1], len(rows.colours)
@@ -209,7 +209,7 @@ def _feature_costs(rows: Any, columns: Any, at: int, to: int, n: int, m: int) ->
     return cost
 
 
-@compiled_loosely
+@compiled
 def fused_cost(cost: Any, c: Any, d: Any, alpha: float) -> float:
     """The FGW objective at the coupling found by conditional gradients."""
     n, m = cost.shape
@@ -258,7 +258,7 @@ def fused_cost(cost: Any, c: Any, d: Any, alpha: float) -> float:
     return max(_inner(fixed, plan) - 2.0 * alpha * _inner(image, plan), 0.0)
 
 
-@compiled_loosely
+@compiled
 def _inner(a: Any, b: Any) -> float:
     total = 0.0
     for i in range(a.shape[0]):

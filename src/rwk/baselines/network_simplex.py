@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from rwk.runtime.arrays import FloatArray
-from rwk.runtime.compiling import compiled_loosely
+from rwk.runtime.compiling import compiled
 
 TOLERANCE: Final = 1e-12  # of a reduced cost, relative to the largest cost
 MAX_PIVOTS: Final = 2000  # per node; far more than ever needed
@@ -42,7 +42,7 @@ def uniform_plan(cost: FloatArray) -> FloatArray:
     return np.asarray(flows(tree, n, m) * (math.gcd(n, m) / (n * m)))
 
 
-@compiled_loosely
+@compiled
 def first_tree(cost: Any) -> Any:
     """A feasible tree, by the north-west corner rule on rows and columns sorted by their distance to a cheap pair."""
     n, m = cost.shape
@@ -75,7 +75,7 @@ def first_tree(cost: Any) -> Any:
             demand, node = column_mass, n + columns[j]
 
 
-@compiled_loosely
+@compiled
 def improve(cost: Any, tree: Any) -> None:
     """Pivot until no arc is violated."""
     n, m = cost.shape
@@ -110,7 +110,7 @@ def improve(cost: Any, tree: Any) -> None:
         _pivot(tree, potential, at_row, n + at_column, cost[at_row, at_column], stack)
 
 
-@compiled_loosely
+@compiled
 def flows(tree: Any, n: int, m: int) -> Any:
     """The integer flows of a tree, as a matrix."""
     flow = np.zeros((n, m), np.int64)
@@ -124,7 +124,7 @@ def flows(tree: Any, n: int, m: int) -> Any:
     return flow
 
 
-@compiled_loosely
+@compiled
 def _set_potentials(cost: Any, tree: Any, potential: Any, stack: Any) -> None:
     """Compute potentials and depths of all nodes, from the root down."""
     n = len(cost)
@@ -148,7 +148,7 @@ def _set_potentials(cost: Any, tree: Any, potential: Any, stack: Any) -> None:
             below = tree[below, AFTER]
 
 
-@compiled_loosely
+@compiled
 def _pivot(tree: Any, potential: Any, row: int, column: int, cost: float, stack: Any) -> None:
     """Add the arc from `row` to `column` to the tree, and remove the arc that blocks its cycle."""
     a, b = row, column
@@ -187,7 +187,7 @@ def _pivot(tree: Any, potential: Any, row: int, column: int, cost: float, stack:
         _shift(tree, potential, column, -gap, stack)
 
 
-@compiled_loosely
+@compiled
 def _reroot(tree: Any, node: int, top: int, leaving: int, amount: Any, up: Any) -> None:
     """Attach the subtree of `leaving` to `top` at `node`, reversing the arcs between `node` and `leaving`."""
     while True:
@@ -200,7 +200,7 @@ def _reroot(tree: Any, node: int, top: int, leaving: int, amount: Any, up: Any) 
         node, top, amount, up = old_parent, node, old_amount, 1 - old_up
 
 
-@compiled_loosely
+@compiled
 def _shift(tree: Any, potential: Any, node: int, gap: float, stack: Any) -> None:
     """Add `gap` to the potentials of a subtree, and update its depths."""
     stack[0], size = node, 1
@@ -216,7 +216,7 @@ def _shift(tree: Any, potential: Any, node: int, gap: float, stack: Any) -> None
             below = tree[below, AFTER]
 
 
-@compiled_loosely
+@compiled
 def _attach(tree: Any, node: int, top: int) -> None:
     first = tree[top, CHILD]
     tree[node, PARENT], tree[node, BEFORE], tree[node, AFTER] = top, -1, first
@@ -225,7 +225,7 @@ def _attach(tree: Any, node: int, top: int) -> None:
     tree[top, CHILD] = node
 
 
-@compiled_loosely
+@compiled
 def _detach(tree: Any, node: int) -> None:
     previous, following = tree[node, BEFORE], tree[node, AFTER]
     if previous >= 0:
