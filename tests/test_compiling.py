@@ -140,7 +140,7 @@ def test_stamps_of_the_solver_cover_its_files_and_take_little_time(monkeypatch: 
     monkeypatch.setattr(source_stamps, "_sources", {})
     monkeypatch.setattr(source_stamps, "_stamps", {})
     start = time.process_time()
-    for function in (scalar.solve_pair, body.solve_side_by_side):
+    for function in (scalar.solve_one, body.solve_side_by_side):
         assert source_stamp(function.py_func) == getattr(function.py_func, STAMP)  # type: ignore[attr-defined]
     assert time.process_time() - start < 0.1  # about 5 ms on an idle computer
     names = {str(file.relative_to(SOURCES)) for file in source_stamps._sources}

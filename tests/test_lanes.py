@@ -25,7 +25,7 @@ from rwk.transport.cpu.lanes.products import add_product
 from rwk.transport.cpu.reductions import inner, total_of
 from rwk.transport.cpu.simd.vectormath import exp_of, log_of, quotient, root_of
 from rwk.transport.cpu.simd.vectors import load, store
-from rwk.transport.cpu.sparse import Columns, add_products, empty_layout, merge
+from rwk.transport.cpu.sparse import SparseColumns, add_products, empty_layout, merge
 from rwk.transport.measures import in_precision
 from rwk.transport.pairs import planned, solve_pair, solve_pairs
 from rwk.transport.problem import PairResults
@@ -147,7 +147,9 @@ def products_of_columns(graphs: Any, pairs: Any, merged: bool, out: Any) -> None
     for p in range(len(pairs)):
         a, b = pairs[p]
         own, other = (starts[a], starts[a + 1]), (starts[b], starts[b + 1])
-        both = Columns(graphs.column_keys, graphs.entry_offsets, graphs.entry_rows, graphs.entry_values, own, other)
+        both = SparseColumns(
+            graphs.column_keys, graphs.entry_offsets, graphs.entry_rows, graphs.entry_values, own, other
+        )
         if merged:
             merge(both, layout.column, longest, out[p])
         else:

@@ -1,8 +1,8 @@
-"""How large the costs of sampled pairs are on average, so that weights mean the same on every set of graphs."""
+"""How large the costs of sampled pairs are on average, so that weights mean the same on every set of graphs (R7)."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,8 @@ from rwk.runtime.compiling import compiled
 from rwk.transport.cpu.costs import cost_scratch, feature_cost, neighbour_cost, padded
 from rwk.transport.measures import GraphMeasures
 
-N_PAIRS = 256
-N_NODE_PAIRS = 2**22  # whose distances are looked at, or those of the first pair of graphs if that has more
+N_PAIRS: Final = 256  # in a sample
+N_NODE_PAIRS: Final = 2**22  # whose distances are looked at, or those of the first pair of graphs if that has more
 
 
 def sample_pairs(n_graphs: int, random_state: int | None) -> NDArray[np.int64]:
@@ -29,9 +29,9 @@ def sample_pairs(n_graphs: int, random_state: int | None) -> NDArray[np.int64]:
 
 
 def typical(means: NDArray[np.float64], *, least: float = 0.0) -> float:
-    """A robust mean: the median, or the mean where more than half are 0; 1 where all are.
+    """A robust mean: the median, or the mean if more than half are 0, or 1 if all are.
 
-    `least` is the size up to which a mean is a rounding error: divided by it, noise would look like a cost.
+    Up to `least` a mean counts as a rounding error: divided by it, noise would look like a cost.
     """
     for candidate in (np.median(means), np.mean(means)) if len(means) else ():
         if candidate > least and np.isfinite(candidate):

@@ -1,7 +1,7 @@
 """What each node pays: the value of a pair, split over the nodes of either graph.
 
-The costs of the pair come from the compiled step 1; the rest is the objective once more, in plain products, since it
-is wanted for single pairs only.
+The costs of the pair come from the compiled step 1. The rest of the objective is written in plain NumPy, since it is
+wanted for single pairs only.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _local_price(
 
 
 def _global_price(pair: Any, weights: CostWeights, gamma: NDArray[np.float64]) -> Any:
-    """c - C_mu gamma C_nu + sign lam_g log(gamma / prior), c = (C_mu^2 mu + C_nu^2 nu) / 2."""
+    """c - C_mu gamma C_nu + lam_g log(gamma / prior); c has the half of R10, lam_g the sign of R9."""
     rows = 0.5 * (pair.structure_mu.astype(np.float64) ** 2 @ pair.mu)
     columns = 0.5 * (pair.structure_nu.astype(np.float64) ** 2 @ pair.nu)
     price = rows[:, None] + columns[None, :] - pair.structure_mu @ gamma @ pair.structure_nu
@@ -64,6 +64,7 @@ def _global_price(pair: Any, weights: CostWeights, gamma: NDArray[np.float64]) -
 
 
 def _laplacian(measures: GraphMeasures, graph: int) -> Any:
+    """L of one graph as a sparse matrix."""
     from scipy.sparse import csr_array
 
     first, last = measures.offsets[graph], measures.offsets[graph + 1]

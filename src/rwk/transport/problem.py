@@ -1,4 +1,4 @@
-"""Records of the transport problem.
+"""The transport problem: its notation, the numbered steps of its solver, its constants and its records.
 
 Notation, here and in the solver bodies (source graph G with n nodes, target graph H with m):
 
@@ -12,8 +12,22 @@ Notation, here and in the solver bodies (source graph G with n nodes, target gra
     E, S, F     structure embedding, S = E E^T = F F^T (n, k), (n, n), (n, r)
     prior       degree prior gamma'                    (n, m)
     g           gradient of the objective              (n, m)
+    c           (C_mu^2 mu + C_nu^2 nu) / 2            (n, m)
+    kl          beta_global times the signed weight of the degree prior (R9)
     Q(gamma)    the linear map with H's quadratic part <Q(gamma), gamma>
     lam         entropy of the Sinkhorn step
+
+Algorithm 1, Sinkhorn conditional gradient. Every solver body carries these numbers, so that they can be compared:
+
+    1  costs        everything of the pair that stays the same through the solve
+    2  start        gamma = mu nu^T, log gamma and Q(gamma)
+    3  gradient     g = M + 2 beta_global c + 2 Q(gamma) + kl (1 + log gamma - log prior)
+    4  direction    Delta = plan - gamma, the plan found by Sinkhorn rounds on g and rounded to exact marginals
+    5  gap          -<Delta, g>; stop if it is at most tol
+    6  products     Q(Delta) and the curvature <Delta, Q(Delta)>; no other step multiplies matrices
+    7  line search  the step alpha; stop if no step descends
+    8  step         gamma + alpha Delta, Q(gamma) + alpha Q(Delta)
+    9  value        H(gamma), and its terms if asked for
 """
 
 from __future__ import annotations
@@ -45,6 +59,7 @@ START_SHARE: Final = 0.9  # of that plan in the start; the rest is mu nu^T, so t
 # Costs near whose Sinkhorn plan a solver starts; empty: it starts from mu nu^T.
 NO_START: Final = np.empty((0, 0))
 
+# The terms of H, and the places of those terms in an array of them.
 TERM_NAMES: Final = (
     "feature",
     "neighbourhood",
@@ -54,10 +69,11 @@ TERM_NAMES: Final = (
     "gromov_wasserstein",
     "degree_prior",
 )
+FEATURE, NEIGHBOURHOOD, LAPLACIAN_SOURCE, LAPLACIAN_TARGET, RIDGE, GROMOV_WASSERSTEIN, DEGREE_PRIOR = range(7)
 
 
 class CostWeights(NamedTuple):
-    """The model: weights of the terms. A negative `degree_weight` is the printed sign ("repel")."""
+    """The model: weights of the terms. A negative `degree_weight` is the sign that the paper prints, "repel" (R9)."""
 
     beta_local: float
     beta_global: float
@@ -86,7 +102,7 @@ class PairResults(NamedTuple):
 
     @classmethod
     def empty(cls, n_pairs: int) -> PairResults:
-        """Room for the results of so many pairs."""
+        """Results of so many pairs, to be filled in."""
         return cls(np.empty(n_pairs), np.empty(n_pairs, np.int32), np.empty(n_pairs), np.empty(n_pairs, np.bool_))
 
     def take(self, places: NDArray[np.int64] | slice) -> PairResults:

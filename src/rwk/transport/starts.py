@@ -1,8 +1,8 @@
-"""More starts than one: H is not convex, and what conditional gradient finds depends on where it begins.
+"""Several starts: H is not convex, and what conditional gradient finds depends on where it begins.
 
-Start 0 is mu nu^T, that of every matrix; the others are near sharp Sinkhorn plans of random costs. Such a start
-depends on its number, a seed and the sizes of the two graphs, so a pair's values do not depend on the pairs around it.
-They do depend on the order of the nodes.
+Start 0 is mu nu^T, the only one that Gram matrices use; the others are near sharp Sinkhorn plans of random costs. Such
+a start depends on its number, a seed and the sizes of the two graphs, so the value of a pair does not depend on the
+other pairs. It does depend on the order of the nodes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rwk.transport.problem import CostWeights, PairResults, PairSolution, ScgOpt
 
 
 def start_costs(sizes: tuple[int, int], start: int, seed: int | None = 0) -> NDArray[np.float64]:
-    """Random costs in [0, 1) whose plan the start of that number is near; a seed of None gives others each time.
+    """Random costs in [0, 1); start number `start` is near their plan. A seed of None gives other costs each time.
 
     >>> start_costs((2, 3), 1).shape, bool((start_costs((2, 3), 1) == start_costs((2, 3), 1)).all())
     ((2, 3), True)
@@ -37,12 +37,12 @@ def best_solution(
     backend: str = "cpu",
     trace: bool = False,
 ) -> PairSolution:
-    """The solution with the least value among those of `n_starts` starts; all but the first are the CPU's work."""
+    """The solution with the least value over `n_starts` starts; a GPU solves only the first, the CPU the others."""
     best = solve_pair(measures, a, b, weights, options, backend=backend, trace=trace)
-    elsewhere = "exact" if backend == "exact" else "cpu"
+    others = "exact" if backend == "exact" else "cpu"
     for start in range(1, n_starts):
         costs = start_costs((int(measures.sizes[a]), int(measures.sizes[b])), start, seed)
-        other = solve_pair(measures, a, b, weights, options, backend=elsewhere, trace=trace, start=costs)
+        other = solve_pair(measures, a, b, weights, options, backend=others, trace=trace, start=costs)
         best = min(best, other, key=lambda solution: solution.value)
     return best
 

@@ -1,9 +1,9 @@
 """Step 1: the cost matrices of one pair, from what is packed of its two graphs.
 
-Rows are padded to whole vectors (`padded`), so every loop is vectors alone; what stands in the padding is finite and
-means nothing. Distances are sums of squared differences, never differences of squared norms, except over sparse
-columns, where a remainder at rounding level is taken for 0: nodes with equal features are at distance 0 exactly. All
-of it is float64 whatever the precision of the solve.
+Rows are padded to whole vectors (`padded`), so every loop runs on full vectors; the padding holds finite numbers that
+nobody uses. Distances are sums of squared differences, never differences of squared norms, except over sparse columns,
+where a remainder at rounding level counts as 0: nodes with equal features are at distance 0 exactly. All costs are
+float64, whatever the precision of the solve.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from rwk.runtime.compiling import compiled_borrowing, compiled_inside
 from rwk.transport.cpu.reductions import total_of
 from rwk.transport.cpu.simd.vectormath import exp_of, log_of, root_of
 from rwk.transport.cpu.simd.vectors import WIDTH_64, absolute, fma, larger, load, mismatch, splat, store
-from rwk.transport.cpu.sparse import Columns, Layout, add_products, add_squared_distances, empty_layout
+from rwk.transport.cpu.sparse import SparseColumns, TargetColumns, add_products, add_squared_distances, empty_layout
 from rwk.transport.problem import PRIOR_FLOOR
 
 SMALLEST_DEGREE: Final = 1e-300
 
 
 class CostScratch(NamedTuple):
-    """Room to work in, so that no pair asks for memory; all flat."""
+    """Flat arrays that the costs of a pair are worked out in, so that no pair asks for memory."""
 
     cost: Any  # n rows
     table: Any  # n rows
@@ -33,12 +33,12 @@ class CostScratch(NamedTuple):
     words: Any  # one row of colours
     first: Any  # (n,)
     sums: Any  # (n,)
-    layout: Layout  # the sparse columns of a target
+    layout: TargetColumns  # the sparse columns of a target
 
 
 @compiled_inside
 def cost_scratch(graphs: Any, n: int, m: int) -> CostScratch:
-    """Room for pairs of up to n and m nodes."""
+    """Scratch memory for pairs of up to n and m nodes."""
     length = padded(m)
     width = max(graphs.features.shape[1], graphs.returns.shape[1], graphs.embedding.shape[1])
     return CostScratch(
@@ -55,9 +55,9 @@ def padded(m: int) -> int:
 
 @compiled_borrowing
 def fixed_cost(graphs: Any, a: int, b: int, weights: Any, moments: Any, scratch: CostScratch, out: Any) -> None:
-    """The part of the gradient that gamma does not change: M + 2 beta_global c + kl (1 - log prior).
+    """The part of the gradient without gamma: M + 2 beta_global c + kl (1 - log prior).
 
-    `moments` are C_P^2 w / 2 of all nodes.
+    `moments` are C_P^2 w / 2 of all nodes (R10).
     """
     n, length = out.shape
     i0, k0 = graphs.offsets[a], graphs.offsets[b]
@@ -103,7 +103,9 @@ def feature_cost(graphs: Any, a: int, b: int, scratch: CostScratch, out: Any) ->
     starts = graphs.column_offsets
     own, other = (starts[a], starts[a + 1]), (starts[b], starts[b + 1])
     if own[0] < own[1] or other[0] < other[1]:
-        both = Columns(graphs.column_keys, graphs.entry_offsets, graphs.entry_rows, graphs.entry_values, own, other)
+        both = SparseColumns(
+            graphs.column_keys, graphs.entry_offsets, graphs.entry_rows, graphs.entry_values, own, other
+        )
         add_products(both, b, scratch.layout, length, scratch.products)
         add_squared_distances(graphs.square_norms, i0, k0, m, scratch.row, scratch.products, out)
     for p in range(0, n * length, WIDTH_64):
@@ -177,7 +179,7 @@ def neighbour_cost(graphs: Any, a: int, b: int, scratch: CostScratch, out: Any) 
 
 @compiled_borrowing
 def log_degree_prior(graphs: Any, a: int, b: int, scratch: CostScratch, out: Any) -> None:
-    """log gamma': likeness of degrees, floored, as a joint distribution."""
+    """The logarithm of the degree prior: likeness of degrees, floored, as a joint distribution (R8)."""
     i0, k0 = graphs.offsets[a], graphs.offsets[b]
     n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
     length = out.shape[1]
@@ -194,7 +196,7 @@ def log_degree_prior(graphs: Any, a: int, b: int, scratch: CostScratch, out: Any
             d = splat(flat, known[i0 + i])
             for k in range(0, length, WIDTH_64):
                 e = load(degrees, k)
-                # 0/0 counts as alike: both differences are 0 then
+                # 0/0 counts as equal degrees: the difference is 0 then
                 likeness = one - absolute(d - e) / larger(larger(d, e), least)
                 store(flat, i * length + k, larger(likeness, floor))
             row_sums[i] = total_of(flat, i * length, m)
@@ -208,7 +210,7 @@ def log_degree_prior(graphs: Any, a: int, b: int, scratch: CostScratch, out: Any
 
 @compiled_borrowing
 def _first_equal(values: Any, begin: int, i: int) -> int:
-    """The first j <= i with values[begin + j] == values[begin + i]: degrees repeat, and so do rows made of them."""
+    """The first j <= i with values[begin + j] == values[begin + i]: equal degrees have equal rows."""
     for j in range(i):
         if values[begin + j] == values[begin + i]:
             return j
@@ -217,7 +219,7 @@ def _first_equal(values: Any, begin: int, i: int) -> int:
 
 @compiled_borrowing
 def _squared_distances(rows: Any, i0: int, k0: int, m: int, columns: Any, out: Any) -> None:
-    """Squared Euclidean distances of two runs of rows; the target's columns are made contiguous."""
+    """Squared Euclidean distances of the rows from i0 and from k0 on; `columns` holds the target's, made contiguous."""
     n, length = out.shape
     width = rows.shape[1]
     for c in range(width):

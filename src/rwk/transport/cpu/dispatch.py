@@ -1,7 +1,7 @@
 """The CPU backend: chunks of pairs over threads, small pairs side by side, large ones one by one.
 
-Which body solves a pair depends on its two sizes alone (and on its costs, where a body must give up), so its value
-does not depend on what else is solved.
+Which body solves a pair depends on the pair alone: on its two sizes, and on its costs if a body must give up. So its
+value is bit-identical whatever the number of threads, the order, or the other pairs in the list (R16).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rwk.runtime.compiling import call_compiled
 from rwk.runtime.threads import Ticker, in_threads, one_blas_thread
-from rwk.transport.cpu import scalar as cpu
+from rwk.transport.cpu import scalar
 from rwk.transport.cpu.chunks import plan_chunks
 from rwk.transport.cpu.lanes import body
 from rwk.transport.cpu.lanes.lane_data import LaneOutputs
@@ -29,8 +29,8 @@ from rwk.transport.problem import (
     make_solution,
 )
 
-# n * m of the largest pair that is solved side by side with others, by the bytes of a number: beyond, vectors along the
-# rows of one pair are as fast, and need no like company
+# n * m of the largest pair that is solved side by side with others, by the bytes of a number: beyond that, vectors
+# along the rows of one pair are as fast, and need no pairs of similar size to share a register with
 LARGEST_SMALL: Final = {8: 56 * 56, 4: 56 * 56}
 
 NO_COUPLINGS: Final = np.empty((0, 0, 0))
@@ -46,7 +46,7 @@ def run_pairs(
     n_jobs: int | None = None,
     tick: Ticker | None = None,
 ) -> PairResults:
-    """Solve pairs as oriented."""
+    """Solve pairs as they are oriented."""
     results = PairResults.empty(len(pairs))
     small = is_small(measures, pairs)
     for chosen, solve in ((np.flatnonzero(small), solve_small), (np.flatnonzero(~small), solve_large)):
@@ -75,7 +75,7 @@ def run_pair(
     trace: bool = False,
     start: NDArray[np.float64] = NO_START,
 ) -> PairSolution:
-    """Solve one pair, coupling included, near the plan of the costs `start` where there are any."""
+    """Solve one pair, coupling included; it starts near the plan of the costs `start` unless they are empty."""
     terms = np.zeros(len(TERM_NAMES))
     history = np.full((options.max_iter if trace else 0, 2), np.nan)
     pairs = np.array([[a, b]])
@@ -84,17 +84,17 @@ def run_pair(
             results, couplings = PairResults.empty(1), np.empty((1, measures.sizes[a], measures.sizes[b]))
             if not len(solve_small(measures, pairs, weights, options, results, couplings, history)):
                 gamma = couplings[0].astype(measures.structure.dtype)
-                terms = cpu.terms_of(measures, a, b, weights, gamma)
+                terms = scalar.terms_of(measures, a, b, weights, gamma)
                 _, n_iter, gap, converged = (of_one[0] for of_one in results)
                 return make_solution(gamma, terms, n_iter=n_iter, gap=gap, converged=converged, history=history)
             history[:] = np.nan
         arguments = measures, a, b, weights, options, start, terms, history
-        gamma, _, n_iter, gap, converged = call_compiled(cpu.solve_pair, *arguments)
+        gamma, _, n_iter, gap, converged = call_compiled(scalar.solve_one, *arguments)
     return make_solution(gamma, terms, n_iter=n_iter, gap=gap, converged=converged, history=history)
 
 
 def is_small(measures: GraphMeasures, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which pairs are solved side by side."""
+    """Which pairs are small enough to be solved side by side."""
     sizes = measures.sizes
     largest = LARGEST_SMALL[measures.structure.itemsize]
     small: NDArray[np.bool_] = sizes[pairs[:, 0]] * sizes[pairs[:, 1]] <= largest
@@ -110,10 +110,10 @@ def solve_small(
     couplings: NDArray[np.float64] = NO_COUPLINGS,
     trace: NDArray[np.float64] = NO_TRACE,
 ) -> NDArray[np.int64]:
-    """Solve small pairs side by side.
+    """Solve small pairs side by side; returns the rows of the pairs that could not be solved that way.
 
-    Pairs too hard for float32 are tried in float64, and if their kernels are too wide for that they go to the body with
-    logarithms, unless couplings are asked for: then such pairs are returned, for the caller to solve.
+    What float32 can't solve is solved in float64. Pairs whose kernel would underflow even there go to `solve_large`,
+    which has rounds on logarithms, unless couplings are asked for: then the caller must solve the pairs returned.
     """
     left = np.arange(len(pairs))
     for precision in dict.fromkeys((measures.structure.dtype, np.dtype(np.float64))):
@@ -141,10 +141,10 @@ def solve_large(
     results: PairResults,
     start: NDArray[np.float64] = NO_START,
 ) -> None:
-    """Solve pairs one by one, from one start."""
-    call_compiled(cpu.solve_chunk, measures, pairs, weights, options, start, results)
+    """Solve pairs one by one, all from the same start."""
+    call_compiled(scalar.solve_chunk, measures, pairs, weights, options, start, results)
 
 
 def empty_lanes(dtype: Any) -> NDArray[Any]:
-    """An empty array that says how many pairs in which precision are solved side by side."""
+    """An empty array (0, lanes) that tells compiled code the precision and how many lanes a register has."""
     return np.empty((0, REGISTER_BYTES // np.dtype(dtype).itemsize), dtype)

@@ -1,4 +1,4 @@
-"""Step 1 for one pair at a time: its matrices, with the costs in float64."""
+"""Step 1 for one pair at a time: the matrices of the pair."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from rwk.runtime.compiling import compiled, compiled_inside
 from rwk.transport.cpu.costs import cost_scratch, feature_cost, log_degree_prior, neighbour_cost, padded
 
 
-class Pair(NamedTuple):
-    """One pair's matrices, all in the precision of the solve but the costs."""
+class PairMatrices(NamedTuple):
+    """The matrices of one pair: costs in float64, everything else in the precision of the solve."""
 
     mu: Any  # (n,)
     nu: Any  # (m,)
     feature: Any  # C_V (n, m)
     neighbour: Any  # C_N, scaled (n, m)
-    fixed: Any  # the part of the gradient that gamma does not change: M + 2 beta_global c - sign lam_g log prior
+    fixed: Any  # (n, m) the part of the gradient without gamma: M + 2 beta_global c + kl (1 - log prior)
     log_prior: Any  # (n, m)
     structure_mu: Any  # C_P (n, n)
     structure_nu: Any  # C_P (m, m)
-    constant: float  # beta_global <c, gamma>, c = (C_mu^2 mu + C_nu^2 nu) / 2
+    constant: float  # beta_global <c, gamma>, the same for every coupling (R10)
     factor_mu: Any  # F (n, r)
     factor_nu: Any  # F (m, s)
-    left: Any  # [C_mu | . | F_mu], the middle filled anew for every X
-    right: Any  # [. ; F_nu^T ; .]
+    left: Any  # [C_mu | . | F_mu], the left factor of Q (quadratic.py); the middle is filled in for every X
+    right: Any  # [. ; F_nu^T ; .], its right factor
     first_mu: int  # where the rows of L_mu begin in graphs.laplacian_offsets
     first_nu: int
 
 
 @compiled
-def load_pair(graphs: Any, a: int, b: int, weights: Any) -> Pair:
+def load_pair(graphs: Any, a: int, b: int, weights: Any) -> PairMatrices:
     """Step 1: everything of a pair that stays the same through the solve."""
     i0, k0 = graphs.offsets[a], graphs.offsets[b]
     n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
@@ -70,7 +70,7 @@ def load_pair(graphs: Any, a: int, b: int, weights: Any) -> Pair:
     factor_mu = graphs.factors[graphs.factor_offsets[a] : graphs.factor_offsets[a + 1]].reshape((n, r))
     factor_nu = graphs.factors[graphs.factor_offsets[b] : graphs.factor_offsets[b + 1]].reshape((m, s))
     left, right = _stacked(structure_mu, factor_mu, factor_nu, weights)
-    return Pair(
+    return PairMatrices(
         mu, nu, feature, neighbour, fixed, log_prior, structure_mu, structure_nu,
         weights.beta_global * constant, factor_mu, factor_nu, left, right, i0, k0,
     )  # fmt: skip
@@ -78,7 +78,7 @@ def load_pair(graphs: Any, a: int, b: int, weights: Any) -> Pair:
 
 @compiled_inside
 def _copy(table: Any, out: Any) -> None:
-    """The columns of a padded table that mean something."""
+    """Copy a table without its padding."""
     for i in range(out.shape[0]):
         for k in range(out.shape[1]):
             out[i, k] = table[i, k]
@@ -86,7 +86,7 @@ def _copy(table: Any, out: Any) -> None:
 
 @compiled_inside
 def _stacked(structure_mu: Any, factor_mu: Any, factor_nu: Any, weights: Any) -> tuple[Any, Any]:
-    """The two sides of Q with their constant blocks in place; a block whose weight is 0 has no columns."""
+    """The two factors of Q with their constant blocks filled in; a block whose weight is 0 has no columns."""
     n, m = len(structure_mu), len(factor_nu)
     real = structure_mu.dtype.type
     whole = n if weights.beta_global != 0.0 else 0

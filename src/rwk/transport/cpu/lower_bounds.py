@@ -1,13 +1,13 @@
 """Lower bounds of a pair's value that cost a fraction of solving it.
 
 Every term of H but the linear one and Gromov-Wasserstein is at least 0, so H >= min <gamma, M> + beta_global GW. For
-the linear part any feasible pair of dual prices (u_i + v_k <= M_ik) bounds from below: each source node's cheapest
-place, then what is left of each target node's cheapest; or the other way round.
+the linear part, any feasible dual prices (u_i + v_k <= M_ik) give a lower bound: u_i the least cost of source node i,
+then v_k the least of what is left at target node k; or the other way round.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from rwk.runtime.threads import in_threads
 from rwk.transport.cpu.costs import cost_scratch, feature_cost, neighbour_cost, padded
 from rwk.transport.measures import GraphMeasures
 
-PAIRS_AT_ONCE = 256
+PAIRS_AT_ONCE: Final = 256  # by one thread
 
 
 def linear_bounds(
@@ -98,7 +98,7 @@ def _binned_quantiles(rows: Any, mass: Any, offsets: Any, out: Any) -> None:
             for place in order:
                 value, rest = rows[first + place, c], mass[first + place] / total
                 while rest > 0.0:
-                    # what rounding leaves over goes to the last bin
+                    # what is left over by rounding goes to the last bin
                     taken = rest if bin_ == bins - 1 else min(rest, room)
                     out[run, c, bin_] += bins * taken * value
                     rest -= taken

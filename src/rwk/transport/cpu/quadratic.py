@@ -1,11 +1,12 @@
-"""The quadratic part of H, <Q(gamma), gamma>, by one linear map of a pair
+"""Steps 2 and 6: the linear map Q of a pair, with <Q(gamma), gamma> the quadratic part of H.
 
     Q(X) = beta_local (lam_mu L_mu X S_nu + lam_nu S_mu X L_nu + rho/2 X) - beta_global C_mu X C_nu
 
-S = F F^T enters by its factor F, which is narrow, so L (sparse) only ever multiplies a narrow matrix from the left, and
-all of Q is one product of two stacked matrices:
+The Laplacian terms are traces of the normalised L without a factor 2 (R12), with the node weights folded into L (R11).
+S = F F^T enters by its factor F, which has few columns, so the sparse L only ever multiplies a narrow matrix from the
+left, and all of Q but the ridge is one product of two stacked matrices, with the weights folded in:
 
-    Q(X) - rho' X = [ C_mu | L_mu X F_nu | F_mu ] [ X C_nu ; F_nu^T ; (L_nu X^T F_mu)^T ]      weights folded in
+    [ C_mu | L_mu X F_nu | F_mu ] [ X C_nu ; F_nu^T ; (L_nu X^T F_mu)^T ]
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from rwk.runtime.compiling import compiled, compiled_inside
-from rwk.transport.cpu.loading import Pair
+from rwk.transport.cpu.loading import PairMatrices
 from rwk.transport.cpu.simd.vectors import fma
 
 
 @compiled_inside
 def laplacian_times(graphs: Any, first: int, narrow: Any, out: Any) -> None:
-    """out = L narrow, with the sparse rows of one graph's L."""
+    """Fill `out` with L times a narrow matrix; the rows of L begin at `first` in the packed Laplacians."""
     for i in range(narrow.shape[0]):
         for c in range(narrow.shape[1]):
             out[i, c] = 0
@@ -33,7 +34,7 @@ def laplacian_times(graphs: Any, first: int, narrow: Any, out: Any) -> None:
 
 @compiled_inside
 def narrowed(x: Any, factor: Any) -> tuple[Any, Any]:
-    """The product x F, and room for L times it."""
+    """The product x F, and an empty matrix of the same shape for L x F."""
     n, r = x.shape[0], factor.shape[1]
     product = np.empty((n, r), factor.dtype)
     np.dot(x, factor, product)
@@ -41,8 +42,8 @@ def narrowed(x: Any, factor: Any) -> tuple[Any, Any]:
 
 
 @compiled
-def quadratic_map(graphs: Any, pair: Pair, weights: Any, x: Any, out: Any) -> None:
-    """Step 6: out = Q(x)."""
+def quadratic_map(graphs: Any, pair: PairMatrices, weights: Any, x: Any, out: Any) -> None:
+    """Step 6: fill `out` with Q(x)."""
     n, m = x.shape
     left, right = pair.left, pair.right
     column = n if weights.beta_global != 0.0 else 0
@@ -71,8 +72,8 @@ def quadratic_map(graphs: Any, pair: Pair, weights: Any, x: Any, out: Any) -> No
 
 
 @compiled_inside
-def start_image(graphs: Any, pair: Pair, weights: Any, out: Any) -> None:
-    """Step 2: out = Q(mu nu^T), which is a sum of outer products."""
+def start_image(graphs: Any, pair: PairMatrices, weights: Any, out: Any) -> None:
+    """Step 2: fill `out` with Q(mu nu^T), a sum of outer products."""
     n, m = out.shape
     real = out.dtype.type
     source = real(weights.beta_local * weights.laplacian_source)
@@ -99,7 +100,7 @@ def start_image(graphs: Any, pair: Pair, weights: Any, out: Any) -> None:
 
 @compiled_inside
 def add_multiple(x: Any, factor: float, y: Any, out: Any) -> None:
-    """out = x + factor y."""
+    """Fill `out` with x + factor y."""
     flat_x, flat_y, flat_out = x.ravel(), y.ravel(), out.ravel()
     scale = flat_x.dtype.type(factor)
     for p in range(len(flat_x)):

@@ -1,4 +1,4 @@
-"""Sums over contiguous arrays, of any length, with a fixed order: some vectors side by side, the rest one by one."""
+"""Sums over contiguous arrays of any length in a fixed order: whole vectors first, then the rest one by one (R16)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rwk.transport.cpu.simd.vectors import WIDTH_32, WIDTH_64, fma, lane_sum, lo
 
 @compiled
 def inner(x: Any, y: Any) -> float:
-    """<x, y> of two arrays of one kind, summed in float64."""
+    """<x, y> of two arrays of the same shape and dtype, summed in float64."""
     flat_x, flat_y = x.reshape(x.size), y.reshape(y.size)
     width = WIDTH_32 if x.itemsize == 4 else WIDTH_64
     total, count = 0.0, len(flat_x)

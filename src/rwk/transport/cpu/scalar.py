@@ -1,13 +1,7 @@
-"""The compiled solver body: Sinkhorn conditional gradient (Algorithm 1 of the paper) for one pair of graphs.
+"""The solver body of single pairs: Algorithm 1 for one pair of graphs after the other.
 
-    1  costs of the pair                        5  gap, and whether to stop
-    2  start: gamma = mu nu^T and Q(gamma)      6  Q(Delta), the only products of an iteration
-    3  gradient                                 7  line search, no products
-    4  direction: Sinkhorn, rounded             8  step; at the end 9: value, and terms where asked for
-
-One pair is solved with matrices of its own exact size, so a pair's arithmetic depends on the pair alone. Products
-go through BLAS, which reaches most of the machine's peak even at 16 x 16; everything else is loops over
-contiguous rows. The quadratic part of H is <Q(gamma), gamma>, whose image of gamma is updated by that of Delta.
+The numbered steps are those of problem.py, as in lanes/body.py. A pair is solved with matrices of its own exact size,
+so its arithmetic depends on the pair alone (R16). Products go through BLAS; the rest is loops over contiguous rows.
 """
 
 from __future__ import annotations
@@ -17,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rwk.runtime.compiling import compiled, compiled_inside
-from rwk.transport.cpu.loading import Pair, load_pair
+from rwk.transport.cpu.loading import PairMatrices, load_pair
 from rwk.transport.cpu.quadratic import add_multiple, laplacian_times, narrowed, quadratic_map, start_image
 from rwk.transport.cpu.reductions import inner
 from rwk.transport.cpu.simd.vectormath import log_of
@@ -25,18 +19,26 @@ from rwk.transport.cpu.simd.vectors import fma
 from rwk.transport.cpu.sinkhorn import sinkhorn_plan
 from rwk.transport.problem import (
     ARMIJO,
+    DEGREE_PRIOR,
+    FEATURE,
+    GROMOV_WASSERSTEIN,
     HALVINGS,
+    LAPLACIAN_SOURCE,
+    LAPLACIAN_TARGET,
     LARGEST_STEP_WITH_KL,
     LEAST_MASS_32,
     LEAST_MASS_64,
+    NEIGHBOURHOOD,
+    RIDGE,
     START_ENTROPY,
     START_SHARE,
+    TERM_NAMES,
 )
 
 
 @compiled
 def logarithms(gamma: Any, log_prior: Any, logs: Any) -> float:
-    """logs = log gamma; returns KL(gamma | prior)."""
+    """Fill `logs` with log gamma; returns KL(gamma | prior)."""
     least = gamma.dtype.type(LEAST_MASS_32 if gamma.itemsize == 4 else LEAST_MASS_64)
     masses, out, prior = gamma.ravel(), logs.ravel(), log_prior.ravel()
     for p in range(len(masses)):
@@ -48,8 +50,8 @@ def logarithms(gamma: Any, log_prior: Any, logs: Any) -> float:
 
 
 @compiled
-def leave_for(costs: Any, pair: Pair, rounds: int, gamma: Any) -> None:
-    """Move gamma most of the way to a sharp plan of some costs between 0 and 1."""
+def move_towards_plan(costs: Any, pair: PairMatrices, rounds: int, gamma: Any) -> None:
+    """Move gamma most of the way to a sharp Sinkhorn plan of some costs between 0 and 1."""
     plan = np.empty_like(gamma)
     sinkhorn_plan(costs.astype(gamma.dtype), pair.mu, pair.nu, START_ENTROPY, rounds, plan)
     add_multiple(plan, -1.0, gamma, plan)
@@ -57,8 +59,8 @@ def leave_for(costs: Any, pair: Pair, rounds: int, gamma: Any) -> None:
 
 
 @compiled
-def gradient(pair: Pair, kl: float, image: Any, logs: Any, out: Any) -> None:
-    """Step 3: out = M + 2 Q(gamma) + 2 beta_global c + kl (1 + log gamma - log prior)."""
+def gradient(pair: PairMatrices, kl: float, image: Any, logs: Any, out: Any) -> None:
+    """Step 3: out = fixed + 2 Q(gamma) + kl log gamma; the 2 is that of a quadratic form (R10)."""
     add_multiple(pair.fixed, 2.0, image, out)
     if kl != 0.0:
         add_multiple(out, kl, logs, out)
@@ -66,12 +68,11 @@ def gradient(pair: Pair, kl: float, image: Any, logs: Any, out: Any) -> None:
 
 @compiled
 def line_search(
-    pair: Pair, kl: float, current: Any, delta: Any, slope: float, curvature: float, trial: Any
+    pair: PairMatrices, kl: float, current: Any, delta: Any, slope: float, curvature: float, trial: Any
 ) -> tuple[float, float, float]:
-    """Step 7: the step, the change of H and the new KL; trial = (gamma, logs) holds the accepted point.
+    """Step 7: the step (0 if none descends), the change of H and the new KL; `trial` holds the new gamma and its logs.
 
     H(gamma + alpha Delta) - H(gamma) = alpha <g - KL part, Delta> + alpha^2 <Q(Delta), Delta> + kl (KL' - KL).
-    A step of 0 says that no descent was found.
     """
     gamma, logs, divergence = current
     new_gamma, new_logs = trial
@@ -104,8 +105,8 @@ def line_search(
 
 
 @compiled_inside
-def value_at(pair: Pair, weights: Any, gamma: Any, image: Any, divergence: float) -> float:
-    """Step 9 without products: H where Q(gamma) and the KL of gamma to the prior are known."""
+def value_at(pair: PairMatrices, weights: Any, gamma: Any, image: Any, divergence: float) -> float:
+    """Step 9 without products: H, from Q(gamma) and the KL of gamma to the prior."""
     masses = gamma.astype(np.float64)
     value: float = inner(masses, pair.feature) + inner(masses, image.astype(np.float64)) + pair.constant
     if weights.beta_local != 0.0:
@@ -116,28 +117,28 @@ def value_at(pair: Pair, weights: Any, gamma: Any, image: Any, divergence: float
 
 
 @compiled
-def terms_at(graphs: Any, pair: Pair, weights: Any, gamma: Any, divergence: float, terms: Any) -> float:
+def terms_at(graphs: Any, pair: PairMatrices, weights: Any, gamma: Any, divergence: float, terms: Any) -> float:
     """Step 9: the seven terms of H, from gamma and its KL to the prior; returns their sum."""
     kl = weights.beta_global * weights.degree_weight
     terms[:] = 0.0
     masses = gamma.astype(np.float64)
-    terms[0] = inner(masses, pair.feature)
+    terms[FEATURE] = inner(masses, pair.feature)
     if weights.beta_local != 0.0:
-        terms[1] = weights.beta_local * inner(masses, pair.neighbour)
-        terms[4] = 0.5 * weights.beta_local * weights.ridge * inner(gamma, gamma)
+        terms[NEIGHBOURHOOD] = weights.beta_local * inner(masses, pair.neighbour)
+        terms[RIDGE] = 0.5 * weights.beta_local * weights.ridge * inner(gamma, gamma)
     if weights.beta_local * weights.laplacian_source != 0.0:
         narrow, smooth = narrowed(gamma, pair.factor_nu)  # tr(F^T gamma^T L gamma F) = <L narrow, narrow>
         laplacian_times(graphs, pair.first_mu, narrow, smooth)
-        terms[2] = weights.beta_local * weights.laplacian_source * inner(smooth, narrow)
+        terms[LAPLACIAN_SOURCE] = weights.beta_local * weights.laplacian_source * inner(smooth, narrow)
     if weights.beta_local * weights.laplacian_target != 0.0:
         narrow, smooth = narrowed(gamma.T, pair.factor_mu)
         laplacian_times(graphs, pair.first_nu, narrow, smooth)
-        terms[3] = weights.beta_local * weights.laplacian_target * inner(smooth, narrow)
+        terms[LAPLACIAN_TARGET] = weights.beta_local * weights.laplacian_target * inner(smooth, narrow)
     if weights.beta_global != 0.0:
         product = inner(np.dot(pair.structure_mu, gamma), np.dot(gamma, pair.structure_nu))
-        terms[5] = pair.constant - weights.beta_global * product
+        terms[GROMOV_WASSERSTEIN] = pair.constant - weights.beta_global * product
     if kl != 0.0:
-        terms[6] = kl * divergence
+        terms[DEGREE_PRIOR] = kl * divergence
     total = 0.0
     for t in range(len(terms)):
         total += terms[t]
@@ -145,8 +146,8 @@ def terms_at(graphs: Any, pair: Pair, weights: Any, gamma: Any, divergence: floa
 
 
 def terms_of(graphs: Any, a: int, b: int, weights: Any, gamma: Any) -> Any:
-    """The terms of H at any coupling, in the precision of the matrices."""
-    pair, terms, divergence = load_pair(graphs, a, b, weights), np.zeros(7), 0.0
+    """The terms of H at any coupling of graphs a and b, in the precision of the matrices."""
+    pair, terms, divergence = load_pair(graphs, a, b, weights), np.zeros(len(TERM_NAMES)), 0.0
     if weights.beta_global * weights.degree_weight != 0.0:
         divergence = logarithms(gamma, pair.log_prior, np.empty_like(gamma))
     terms_at(graphs, pair, weights, gamma, divergence, terms)
@@ -154,17 +155,17 @@ def terms_of(graphs: Any, a: int, b: int, weights: Any, gamma: Any) -> Any:
 
 
 @compiled
-def solve_pair(
+def solve_one(
     graphs: Any, a: int, b: int, weights: Any, options: Any, start: Any, terms: Any, trace: Any
 ) -> tuple[Any, float, int, float, bool]:
-    """The whole of Algorithm 1 for graphs a (source) and b (target).
+    """Algorithm 1 for graphs a (source) and b (target).
 
-    It starts from mu nu^T, or near the plan of the costs `start` where there are any. Returns gamma, the value,
-    iterations, the last gap and whether it reached the tolerance; fills `terms` and `trace`, the latter with
-    (objective, gap) before each iteration, where they have room. The value is the sum of the terms, or without them
-    comes from Q(gamma), carried from step to step.
+    It starts from mu nu^T or, if `start` is not empty, near the plan of those costs. Returns gamma, the value, the
+    number of iterations, the last gap and whether it reached the tolerance. Unless they are empty, `terms` is filled
+    with the terms of H and `trace` with (objective, gap) before each iteration. The value is the sum of the terms;
+    without them it comes from Q(gamma), which is carried from step to step.
     """
-    pair = load_pair(graphs, a, b, weights)  # 1
+    pair = load_pair(graphs, a, b, weights)  # 1 costs
     n, m = pair.fixed.shape
     kl = weights.beta_global * weights.degree_weight
     real = pair.fixed.dtype
@@ -177,11 +178,11 @@ def solve_pair(
     image, delta_image = np.empty((n, m), real), np.empty((n, m), real)
     logs, trial_logs = np.zeros((n, m), real), np.zeros((n, m), real)
 
-    for i in range(n):  # 2
+    for i in range(n):  # 2 start
         for k in range(m):
             gamma[i, k] = pair.mu[i] * pair.nu[k]
     if start.size:
-        leave_for(start, pair, options.sinkhorn_iter, gamma)
+        move_towards_plan(start, pair, options.sinkhorn_iter, gamma)
         quadratic_map(graphs, pair, weights, gamma, image)
     else:
         start_image(graphs, pair, weights, image)
@@ -192,30 +193,30 @@ def solve_pair(
 
     gap, converged, n_iter = np.inf, False, 0
     for iteration in range(options.max_iter):
-        gradient(pair, kl, image, logs, g)  # 3
-        sinkhorn_plan(g, pair.mu, pair.nu, options.entropy, options.sinkhorn_iter, delta)  # 4
+        gradient(pair, kl, image, logs, g)  # 3 gradient
+        sinkhorn_plan(g, pair.mu, pair.nu, options.entropy, options.sinkhorn_iter, delta)  # 4 direction
         add_multiple(delta, -1.0, gamma, delta)
-        slope = inner(delta, g)  # 5
+        slope = inner(delta, g)  # 5 gap
         gap = -slope
         if iteration < len(trace):
             trace[iteration, 0], trace[iteration, 1] = objective, gap
         if gap <= options.tol:
             converged = True
             break
-        quadratic_map(graphs, pair, weights, delta, delta_image)  # 6
+        quadratic_map(graphs, pair, weights, delta, delta_image)  # 6 products
         curvature = inner(delta, delta_image)
-        alpha, change, divergence = line_search(  # 7
+        alpha, change, divergence = line_search(  # 7 line search
             pair, kl, (gamma, logs, divergence), delta, slope, curvature, (trial, trial_logs)
         )
         if alpha == 0.0:
             break
-        gamma, trial = trial, gamma  # 8
+        gamma, trial = trial, gamma  # 8 step
         logs, trial_logs = trial_logs, logs
         add_multiple(image, alpha, delta_image, image)
         objective += change
         n_iter = iteration + 1
 
-    if len(terms):  # 9
+    if len(terms):  # 9 value
         value = terms_at(graphs, pair, weights, gamma, divergence, terms)
     else:
         value = value_at(pair, weights, gamma, image, divergence)
@@ -224,10 +225,10 @@ def solve_pair(
 
 @compiled
 def solve_chunk(graphs: Any, pairs: Any, weights: Any, options: Any, start: Any, results: Any) -> None:
-    """Many pairs, one after the other, from one start; results are values, n_iter, gaps, converged."""
+    """Solve many pairs, one after the other, all from the same start; `results` are a PairResults to fill."""
     values, n_iter, gaps, converged = results
     terms, trace = np.empty(0), np.empty((0, 2))
     for p in range(len(pairs)):
-        _, values[p], n_iter[p], gaps[p], converged[p] = solve_pair(
+        _, values[p], n_iter[p], gaps[p], converged[p] = solve_one(
             graphs, pairs[p, 0], pairs[p, 1], weights, options, start, terms, trace
         )

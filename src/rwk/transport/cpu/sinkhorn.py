@@ -1,7 +1,7 @@
-"""Step 4: the Sinkhorn direction of one pair, rounded to exact marginals.
+"""Step 4 for one pair: the plan of truncated Sinkhorn rounds, rounded to exact marginals (R13).
 
-Starting from u = 1, each round sets v, then u, on the kernel exp(-(g - min g) / lam). Where that kernel would
-underflow, the same rounds run on logarithms.
+Starting from u = 1, each round sets v, then u, on the kernel exp(-(g - min g) / lam). If that kernel would underflow,
+the same rounds run on logarithms (R14).
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from rwk.transport.cpu.reductions import total_of
 from rwk.transport.cpu.simd.vectormath import exp_of, log_of
 from rwk.transport.cpu.simd.vectors import WIDTH_32, WIDTH_64, fma, lane_sum, load, splat
 
-# Largest spread (max g - min g) / lam for plain rounds. The logarithms of u and of v spread no more than that of the
-# kernel, so a column sum is at least exp(-spread) / n, and what underflows is less than 1e-9 of it.
+# Largest spread (max g - min g) / lam for rounds on plain numbers. The logarithms of u and of v spread no more than
+# those of the kernel, so a column sum is at least exp(-spread) / n, and what underflows is less than 1e-9 of it.
 PLAIN_SPREAD_64: Final = 300.0
 PLAIN_SPREAD_32: Final = 60.0
-TINY_64: Final = 1e-300
+TINY_64: Final = 1e-300  # no division by less than this
 TINY_32: Final = 1e-36
 
 
 @compiled
 def sinkhorn_plan(g: Any, mu: Any, nu: Any, lam: float, rounds: int, plan: Any) -> None:
-    """Fill `plan` with the coupling that `rounds` Sinkhorn rounds find for cost g, marginals exact."""
+    """Fill `plan` with the coupling that `rounds` Sinkhorn rounds find for the costs g, with exact marginals."""
     n, m = g.shape
     costs, flat_plan = g.ravel(), plan.ravel()
     low, high = costs[0], costs[0]
@@ -53,9 +53,9 @@ def sinkhorn_plan(g: Any, mu: Any, nu: Any, lam: float, rounds: int, plan: Any) 
 
 @compiled_inside
 def _plan_of_kernel(kernel: Any, mu: Any, nu: Any, rounds: int) -> None:
-    """Overwrite a kernel K by diag(u) K diag(v), rounded to its marginals.
+    """Overwrite a kernel K with diag(u) K diag(v), rounded to its marginals.
 
-    One pass over K serves a round: as soon as the u of four rows are known, they are added to the sums K^T u that
+    Each round passes over K once: as soon as the u of four rows are known, these rows are added to the sums K^T u that
     the next round's v divides by.
     """
     n, m = kernel.shape
@@ -89,7 +89,7 @@ def _plan_of_kernel(kernel: Any, mu: Any, nu: Any, rounds: int) -> None:
             for k in range(m):
                 sums[k] = fma(s0, kernel[i, k], sums[k])
             i += 1
-    # Rounding: rows are exact after the last u, and columns carry v K^T u, so only columns are shrunk.
+    # R13: rows are exact after the last u, and columns carry v K^T u, so only columns are shrunk.
     missing_columns, missing_rows = np.empty(m), np.empty(n)
     for k in range(m):
         carried = v[k] * sums[k]
@@ -106,7 +106,7 @@ def _plan_of_kernel(kernel: Any, mu: Any, nu: Any, rounds: int) -> None:
 
 @compiled_inside
 def _four_products(flat: Any, first: int, v: Any) -> Any:
-    """Four rows of a matrix, beginning at `first`, times v."""
+    """Four rows of a flat matrix, the first of them at place `first`, times v."""
     m = len(v)
     width = WIDTH_32 if flat.itemsize == 4 else WIDTH_64
     s0 = s1 = s2 = s3 = flat.dtype.type(0)

@@ -1,8 +1,9 @@
 """Squared distances of sparse features: |x|^2 + |y|^2 - 2 <x, y> over columns named by keys.
 
-Only columns that both graphs have matter. A small target's columns are laid out as rows of numbers behind a hash table
-of their keys, once for all sources that meet it in a row; a large one's are found by merging two sorted lists. Either
-way a product is one chain of fused multiply-adds in the order of the keys.
+Only columns that both graphs have matter. The columns of a small target are laid out as rows of numbers behind a hash
+table of their keys, once for all consecutive pairs with that target; those of a large one are found by merging two
+sorted lists. Either way a product is one chain of fused multiply-adds in the order of the keys, so both give the same
+bits.
 """
 
 from __future__ import annotations
@@ -17,22 +18,22 @@ from rwk.transport.problem import ROUNDING
 
 MOST_COLUMNS: Final = 512  # of a graph that is laid out
 MOST_NUMBERS: Final = 2**15  # in all its columns
-NOBODY: Final = -1
+NOTHING: Final = -1  # no graph, or no column
 
 
-class Layout(NamedTuple):
-    """The columns of one graph, ready to be looked up."""
+class TargetColumns(NamedTuple):
+    """The columns of one graph behind a hash table of their keys."""
 
-    held: Any  # (1,) the graph, or NOBODY
-    mask: Any  # (1,) slots in use, less one
+    held: Any  # (1,) the graph, or NOTHING
+    mask: Any  # (1,) number of slots in use, minus one
     keys: Any  # (slots,)
-    columns: Any  # (slots,) number of the column with that key, or NOBODY
+    columns: Any  # (slots,) number of the column with that key, or NOTHING
     numbers: Any  # columns as rows, padded to whole vectors
-    column: Any  # (length,) room for one of them, zeros between uses
+    column: Any  # (length,) one column at a time, all zeros between uses
 
 
-class Columns(NamedTuple):
-    """Sparse columns of two graphs: all there are, and which are whose."""
+class SparseColumns(NamedTuple):
+    """The sparse columns of all graphs, and where those of one source and one target lie."""
 
     keys: Any
     offsets: Any  # of entries
@@ -43,17 +44,17 @@ class Columns(NamedTuple):
 
 
 @compiled_inside
-def empty_layout(length: int) -> Layout:
-    """Room for any graph that is laid out; `length` is that of the longest row."""
-    return Layout(
-        np.full(1, NOBODY), np.zeros(1, np.int64), np.empty(4 * MOST_COLUMNS, np.uint64),
+def empty_layout(length: int) -> TargetColumns:
+    """Memory for any graph that is laid out; `length` is the longest row."""
+    return TargetColumns(
+        np.full(1, NOTHING), np.zeros(1, np.int64), np.empty(4 * MOST_COLUMNS, np.uint64),
         np.empty(4 * MOST_COLUMNS, np.int64), np.empty(MOST_NUMBERS), np.zeros(length),
     )  # fmt: skip
 
 
 @compiled_borrowing
-def add_products(both: Columns, target: int, layout: Layout, length: int, products: Any) -> None:
-    """Add <x, y> of all pairs of nodes to `products`, rows of `length` numbers; `target` names the second graph."""
+def add_products(both: SparseColumns, target: int, layout: TargetColumns, length: int, products: Any) -> None:
+    """Add <x, y> of all pairs of nodes to `products`, in rows of `length` numbers; `target` is the second graph."""
     count = both.target[1] - both.target[0]
     if count <= MOST_COLUMNS and count * length <= MOST_NUMBERS:
         if layout.held[0] != target:
@@ -65,19 +66,20 @@ def add_products(both: Columns, target: int, layout: Layout, length: int, produc
 
 
 @compiled_borrowing
-def _lay_out(both: Columns, layout: Layout, length: int) -> None:
+def _lay_out(both: SparseColumns, layout: TargetColumns, length: int) -> None:
+    """Enter the columns of the target into the hash table."""
     first, last = both.target
     slots = 4
     while slots < 4 * (last - first):
         slots *= 2
     layout.mask[0] = slots - 1
-    layout.columns[:slots] = NOBODY
+    layout.columns[:slots] = NOTHING
     zero = splat(layout.numbers, 0.0)
     for p in range(0, (last - first) * length, WIDTH_64):
         store(layout.numbers, p, zero)
     for q in range(first, last):
         s = np.int64(both.keys[q] & np.uint64(slots - 1))
-        while layout.columns[s] != NOBODY:
+        while layout.columns[s] != NOTHING:
             s = (s + 1) & (slots - 1)
         layout.keys[s], layout.columns[s] = both.keys[q], q - first
         for t in range(both.offsets[q], both.offsets[q + 1]):
@@ -85,14 +87,15 @@ def _lay_out(both: Columns, layout: Layout, length: int) -> None:
 
 
 @compiled_borrowing
-def _look_up(both: Columns, layout: Layout, length: int, products: Any) -> None:
+def _look_up(both: SparseColumns, layout: TargetColumns, length: int, products: Any) -> None:
+    """Add the products of the source's columns with those that the hash table has."""
     mask, numbers = layout.mask[0], layout.numbers
     for p in range(both.source[0], both.source[1]):
         key = both.keys[p]
         s = np.int64(key & np.uint64(mask))
-        while layout.columns[s] != NOBODY and layout.keys[s] != key:
+        while layout.columns[s] != NOTHING and layout.keys[s] != key:
             s = (s + 1) & mask
-        if layout.columns[s] != NOBODY:
+        if layout.columns[s] != NOTHING:
             begin = layout.columns[s] * length
             for t in range(both.offsets[p], both.offsets[p + 1]):
                 row, x = both.rows[t] * length, splat(numbers, both.values[t])
@@ -101,15 +104,15 @@ def _look_up(both: Columns, layout: Layout, length: int, products: Any) -> None:
 
 
 @compiled_borrowing
-def merge(both: Columns, column: Any, length: int, products: Any) -> None:
-    """`add_products` for graphs of any size; `column` is room for one row, zeros between uses."""
+def merge(both: SparseColumns, column: Any, length: int, products: Any) -> None:
+    """`add_products` by merging two sorted lists, for graphs of any size; `column` is all zeros between uses."""
     keys, offsets, rows, values = both.keys, both.offsets, both.rows, both.values
     (p, p_end), (q, q_end) = both.source, both.target
     while p < p_end and q < q_end:
         left, right = keys[p], keys[q]
         if left == right:
             begin, end = offsets[q], offsets[q + 1]
-            full = WIDTH_64 * (end - begin) >= length  # worth whole rows at a time
+            full = WIDTH_64 * (end - begin) >= length  # then whole rows at a time are faster
             if full:
                 for t in range(begin, end):
                     column[rows[t]] = values[t]
@@ -132,7 +135,7 @@ def merge(both: Columns, column: Any, length: int, products: Any) -> None:
 
 @compiled_borrowing
 def add_squared_distances(norms: Any, i0: int, k0: int, m: int, row: Any, products: Any, out: Any) -> None:
-    """Add |x|^2 + |y|^2 - 2 <x, y> to `out` and clear the products; `row` is room for one row."""
+    """Add |x|^2 + |y|^2 - 2 <x, y> to `out` and clear the products; `row` holds one row at a time."""
     n, length = out.shape
     for k in range(length):
         row[k] = norms[k0 + k] if k < m else 0.0

@@ -1,7 +1,7 @@
-"""Step 4 side by side: the Sinkhorn direction of every lane, rounded to exact marginals.
+"""Step 4 side by side: the plan of truncated Sinkhorn rounds in every lane, rounded to exact marginals (R13).
 
-The same rounds as for one pair: from u = 1, each sets v, then u, on the kernel exp(-(g - min g) / lam). As soon as
-the u of a block of rows are known, they are added to the sums K^T u that the next round's v divides by.
+The rounds are those of ../sinkhorn.py: starting from u = 1, each sets v, then u, on the kernel exp(-(g - min g) / lam).
+As soon as the u of a block of rows are known, these rows are added to the sums K^T u, by which the next round divides.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from rwk.transport.cpu.sinkhorn import TINY_32, TINY_64
 
 @compiled_borrowing
 def sinkhorn_lanes(data: LaneData, n: int, m: int, work: Workspace, lam: float, rounds: int) -> None:
-    """Fill `delta` with the couplings that `rounds` rounds find for cost g, whose least entries are `low`."""
+    """Fill `work.delta` with the couplings that `rounds` rounds find for the costs `work.g`."""
     g, low, plan, u, v, sums = work.g, work.low, work.delta, work.u, work.v, work.column_sums
     inverse, lowest, zero = splat(g, 1.0 / lam), load(low, 0), splat(g, 0.0)
     for k in range(m):
         store(sums, k, zero)
     for i in range(n):
-        here = load(data.mu, i)  # u = 1 where the source has a node
+        mass = load(data.mu, i)  # u = 1 for nodes, 0 for padding
         for k in range(m):
             entry = exp_of((lowest - load(g, (i, k))) * inverse)
             store(plan, (i, k), entry)
-            store(sums, k, load(sums, k) + where_larger(here, zero, entry))
+            store(sums, k, load(sums, k) + where_larger(mass, zero, entry))
     for _ in range(rounds):
         _one_round(data.mu, data.nu, n, m, plan, u, v, sums)
     _round_to_marginals(data.mu, data.nu, n, m, plan, u, v, sums)
@@ -36,6 +36,7 @@ def sinkhorn_lanes(data: LaneData, n: int, m: int, work: Workspace, lam: float, 
 
 @compiled_borrowing
 def _one_round(mu: Any, nu: Any, n: int, m: int, kernel: Any, u: Any, v: Any, sums: Any) -> None:
+    """v = nu / K^T u, then u = mu / K v; `sums` are K^T u before and after."""
     tiny = splat(kernel, TINY_32 if kernel.itemsize == 4 else TINY_64)
     zero = splat(kernel, 0.0)
     for k in range(m):
@@ -51,10 +52,10 @@ def _one_round(mu: Any, nu: Any, n: int, m: int, kernel: Any, u: Any, v: Any, su
 
 @compiled_borrowing
 def _round_to_marginals(mu: Any, nu: Any, n: int, m: int, kernel: Any, u: Any, v: Any, sums: Any) -> None:
-    """Overwrite K by diag(u) K diag(v) with exact marginals.
+    """Overwrite K with diag(u) K diag(v), rounded to exact marginals (R13).
 
-    Rows are exact after the last u, and columns carry v K^T u: only columns are shrunk, and what is then missing is
-    spread as a rank-one plan.
+    Rows are exact after the last u, and columns carry v K^T u: only columns are shrunk, and the mass that is missing
+    then is spread as a rank-one plan.
     """
     tiny = splat(kernel, TINY_32 if kernel.itemsize == 4 else TINY_64)
     zero, one = splat(kernel, 0.0), splat(kernel, 1.0)

@@ -1,11 +1,9 @@
-"""Products of small matrices, a register's worth of pairs at a time.
+"""Products of small matrices in all lanes at once: the inner loops of the solver.
 
-A matrix of a group is an array (rows, columns, WIDTH): entry [i, k] is a vector, one lane a pair. A product computes
-tiles of ROWS x COLUMNS results that stay in registers, so each loaded vector serves several of them. Every result is
-one chain of fused multiply-adds in the order of the inner index: neither the tiling nor zeros at the end change it.
-Products with one vector take BLOCK rows at a time.
-
-What is left at the borders has code of its own for every number of rows and columns (`for_each_count`).
+A matrix is an array (rows, columns, lanes). A product computes tiles of ROWS x COLUMNS results that stay in registers,
+so each loaded vector serves several of them. Every result is one chain of fused multiply-adds in the order of the inner
+index: neither the tiling nor padding at the end changes its bits (R16). Products with one vector take BLOCK rows at a
+time. Tiles at the borders have code of their own for every number of rows and columns (`for_each_count`).
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from numba.extending import intrinsic
 from rwk.runtime.compiling import compiled_borrowing
 from rwk.transport.cpu.simd.vectors import address, call_llvm, lanes_in, vector_type
 
-# as many results as fit in the registers, with room for what is multiplied
+# as many results as fit in the registers beside the factors
 ROWS: Final = 4
 COLUMNS: Final = 4 if llvm.get_host_cpu_features().get("avx512f") else 2
 BLOCK: Final = 8 if llvm.get_host_cpu_features().get("avx512f") else 4
@@ -32,7 +30,7 @@ SIZE: Final = ir.IntType(64)
 
 
 def for_each_count(builder: Any, counts: Any, most: tuple[int, ...], write: Callable[..., None]) -> None:
-    """Code that `write` writes for every combination of counts from 1 to `most`, behind one jump to the right one."""
+    """Emit the code of `write` for every combination of counts from 1 to `most`, and a jump to the right one."""
     which, after = SIZE(0), builder.append_basic_block("after")
     for count, largest in zip(counts, most, strict=True):
         which = builder.add(builder.mul(which, SIZE(largest + 1)), count)
@@ -48,14 +46,14 @@ def for_each_count(builder: Any, counts: Any, most: tuple[int, ...], write: Call
     builder.position_at_end(after)
 
 
-class Memory:
-    """Vectors of arrays, and sums of them that stay in registers."""
+class _VectorCode:
+    """Emits loads and stores of vectors, and sums that stay in registers."""
 
     def __init__(self, context: Any, builder: Any) -> None:
         self.context, self.builder = context, builder
 
     def integers(self, values: Any, kinds: Any) -> list[Any]:
-        """Whole numbers as the 64-bit ones that indices are."""
+        """Integers of any kind as 64-bit ones."""
         pairs = zip(values, kinds, strict=True)
         return [self.context.cast(self.builder, value, kind, types.int64) for value, kind in pairs]
 
@@ -74,7 +72,7 @@ class Memory:
         return [self.builder.add(first, SIZE(c)) for c in range(count)]
 
     def sums(self, kind: Any, count: int) -> list[Any]:
-        """Places for sums, all zero."""
+        """Variables for sums, all zero."""
         places = [cgutils.alloca_once(self.builder, vector_type(lanes_in(kind))) for _ in range(count)]
         for place in places:
             self.builder.store(ir.Constant(vector_type(lanes_in(kind)), None), place)
@@ -92,21 +90,21 @@ def tile_product(
     """out[i + r, k + c] += sum over j < depth of left[i + r, j] * right[j, k + c], for r < rows and c < columns."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        memory, (x, y, z) = Memory(context, builder), arguments[:3]
-        first_row, first_column, inner, *counts = memory.integers(arguments[3:], sig.args[3:])
+        code, (x, y, z) = _VectorCode(context, builder), arguments[:3]
+        first_row, first_column, inner, *counts = code.integers(arguments[3:], sig.args[3:])
 
         def tile(height: int, width: int) -> None:
-            down, across = memory.after(first_row, height), memory.after(first_column, width)
-            sums = memory.sums(out, height * width)
+            down, across = code.after(first_row, height), code.after(first_column, width)
+            sums = code.sums(out, height * width)
             for p, place in enumerate(sums):
-                builder.store(memory.load(out, z, down[p // width], across[p % width]), place)
+                builder.store(code.load(out, z, down[p // width], across[p % width]), place)
             with cgutils.for_range(builder, inner) as loop:
-                lefts = [memory.load(left, x, row, loop.index) for row in down]
-                rights = [memory.load(right, y, loop.index, column) for column in across]
+                lefts = [code.load(left, x, row, loop.index) for row in down]
+                rights = [code.load(right, y, loop.index, column) for column in across]
                 for p, place in enumerate(sums):
-                    memory.add(place, lefts[p // width], rights[p % width])
+                    code.add(place, lefts[p // width], rights[p % width])
             for p, place in enumerate(sums):
-                memory.store(builder.load(place), out, z, down[p // width], across[p % width])
+                code.store(builder.load(place), out, z, down[p // width], across[p % width])
 
         for_each_count(builder, counts, (ROWS, COLUMNS), tile)
         return context.get_dummy_value()
@@ -126,21 +124,21 @@ def add_product(left: Any, right: Any, out: Any, n: int, depth: int, m: int) -> 
 def row_sums(typing_context: Any, matrix: Any, vector: Any, out: Any, i: Any, m: Any, rows: Any) -> Any:
     """out[i + r] = sum over k < m of matrix[i + r, k] vector[k], for r < rows.
 
-    Columns of even and of odd number are summed apart: twice as many chains of additions.
+    Even and odd columns are summed separately, so that twice as many chains of additions run in parallel.
     """
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        memory, (x, y, z) = Memory(context, builder), arguments[:3]
-        first_row, columns, count = memory.integers(arguments[3:], sig.args[3:])
+        code, (x, y, z) = _VectorCode(context, builder), arguments[:3]
+        first_row, columns, count = code.integers(arguments[3:], sig.args[3:])
 
         def block(height: int) -> None:
-            down = memory.after(first_row, height)
-            even, odd = memory.sums(out, height), memory.sums(out, height)
+            down = code.after(first_row, height)
+            even, odd = code.sums(out, height), code.sums(out, height)
 
             def add_column(sums: list[Any], column: Any) -> None:
-                factor = memory.load(vector, y, column)
+                factor = code.load(vector, y, column)
                 for place, row in zip(sums, down, strict=True):
-                    memory.add(place, memory.load(matrix, x, row, column), factor)
+                    code.add(place, code.load(matrix, x, row, column), factor)
 
             with cgutils.for_range(builder, builder.lshr(columns, SIZE(1))) as loop:
                 first = builder.shl(loop.index, SIZE(1))
@@ -149,7 +147,7 @@ def row_sums(typing_context: Any, matrix: Any, vector: Any, out: Any, i: Any, m:
             with builder.if_then(builder.trunc(columns, ir.IntType(1))):
                 add_column(even, builder.sub(columns, SIZE(1)))
             for row, a, b in zip(down, even, odd, strict=True):
-                memory.store(builder.fadd(builder.load(a), builder.load(b)), out, z, row)
+                code.store(builder.fadd(builder.load(a), builder.load(b)), out, z, row)
 
         for_each_count(builder, [count], (BLOCK,), block)
         return context.get_dummy_value()
@@ -162,17 +160,17 @@ def add_rows(typing_context: Any, weights: Any, matrix: Any, out: Any, i: Any, m
     """out[k] += sum over r < rows of weights[i + r] matrix[i + r, k], for k < m, one chain of additions each."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        memory, (x, y, z) = Memory(context, builder), arguments[:3]
-        first_row, columns, count = memory.integers(arguments[3:], sig.args[3:])
+        code, (x, y, z) = _VectorCode(context, builder), arguments[:3]
+        first_row, columns, count = code.integers(arguments[3:], sig.args[3:])
 
         def block(height: int) -> None:
-            down = memory.after(first_row, height)
-            factors = [memory.load(weights, x, row) for row in down]
+            down = code.after(first_row, height)
+            factors = [code.load(weights, x, row) for row in down]
             with cgutils.for_range(builder, columns) as loop:
-                total = memory.load(out, z, loop.index)
+                total = code.load(out, z, loop.index)
                 for factor, row in zip(factors, down, strict=True):
-                    total = call_llvm(builder, "fma", (factor, memory.load(matrix, y, row, loop.index), total))
-                memory.store(total, out, z, loop.index)
+                    total = call_llvm(builder, "fma", (factor, code.load(matrix, y, row, loop.index), total))
+                code.store(total, out, z, loop.index)
 
         for_each_count(builder, [count], (BLOCK,), block)
         return context.get_dummy_value()
