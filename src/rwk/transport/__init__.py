@@ -1,23 +1,35 @@
 """Solving pairs of graphs: from what is known of each graph to a coupling and its value.
 
-    problem.py    the records that travel, and the notation table
+    problem.py          notation, the numbered steps of Algorithm 1, constants of the method, records
+    measures.py         GraphMeasures: all the solver knows of many graphs, and what is done to it
     interchangeable.py  which nodes a coupling can't tell apart
-    starts.py     the best of several starts
-    pairs.py      solve_pairs(): which orientation, which backend
-    threads.py    the CPU backend: chunks of pairs (chunks.py) over threads
-    lanes/        the numbered steps of small pairs, side by side in the lanes of vector registers
-    cpu.py        the numbered steps of one pair, compiled, for large ones
-      loading.py    step 1: the matrices of a pair
-      costs.py      the costs among them
-      quadratic.py  steps 2 and 6: the quadratic part of H
-      sinkhorn.py   step 4: the Sinkhorn direction, rounded to exact marginals
-      reductions.py sums over arrays in a fixed order
-      vectormath.py exp and log as polynomials
-      vectors.py    registers as values of compiled code
-    gpu/          the GPU backend: a fused kernel for small pairs, batched products for large ones
-    exact.py      a backend of the same steps with an exact linear solver for step 4, and the certificate
-    scales.py     how large costs are on average
-    compiling.py  the two compile policies
+    work.py             the cost of a pair, by which work is dealt out
+    pairs.py            solve_pairs(), solve_pair(): which way a pair is solved, and by which backend
+    starts.py           the best of several starts
+    exact.py            a body with an exact linear program in step 4, and the certificate of a result
+    payments.py         what each node pays
+    mean_costs.py       how large costs are on average
+    cpu/                two bodies, lanes and scalar
+    gpu/                two bodies, fused and batched
 
-Imports point down this list. Nothing here knows what a graph is: `represent` makes `GraphMeasures` of graphs.
+    starts ──► pairs ──┬──► cpu.dispatch ──┬──► cpu.lanes      n m up to 3,136
+                       │                   └──► cpu.scalar     larger, and what the lanes can't solve
+                       ├──► gpu ───────────┬──► gpu.fused      up to 128 nodes
+                       │                   └──► gpu.batched    larger, one pair in double precision, no Triton
+                       └──► exact ────────────► the compiled steps of cpu.scalar
+
+Algorithm 1 has five bodies with the same numbered steps. Which one solves a pair depends on the backend and on the pair
+alone, so a value never depends on the other pairs (R16). Each body is there because it was measured to be worth it
+(docs/performance.md):
+
+    lanes    As many small pairs at once as a register has lanes: 22 µs per pair of 18 nodes against 41 by scalar, level
+             with it at about 56 nodes (float64, one thread, random sparse graphs).
+    scalar   One large pair at a time, products by BLAS; also rounds on logarithms, and starts other than mu nu^T.
+    fused    One small pair per program, on the chip from beginning to end: 20 million pairs per second up to 16 nodes,
+             4.5 million up to 32 (one H200, single precision); a CPU thread solves some 30,000 of MUTAG.
+    batched  Graphs too large for the chip, with batched products: all of DD, up to 5,748 nodes, in two minutes. It is
+             also the only body that gives terms and couplings on a GPU, and runs without Triton.
+    exact    Plain Frank-Wolfe with a true gap, by POT. It is slow and there for what it proves, not for its speed.
+
+Nothing here knows what a graph is: `represent` makes `GraphMeasures` of graphs.
 """

@@ -1,1 +1,24 @@
-"""The CPU backend: small pairs side by side in vector registers, large pairs one at a time."""
+"""The CPU backend: small pairs side by side in vector registers, large pairs one at a time.
+
+    dispatch.py       run_pairs(), run_pair(): which body a pair goes to, chunks over threads
+    chunks.py         long lists of pairs as chunks of similar cost
+    lanes/            the body of small pairs: as many at once as a register has lanes
+    scalar.py         the body of large pairs: one at a time
+      loading.py        step 1: the matrices of a pair
+      quadratic.py      steps 2 and 6: the map Q
+      sinkhorn.py       step 4: Sinkhorn rounds, on logarithms if need be
+    costs.py          the costs of a pair, for both bodies
+      sparse.py         squared distances over sparse features
+    reductions.py     sums in a fixed order
+    lower_bounds.py   bounds of a pair's value, for the search of nearest graphs
+    simd/             vectors as values of compiled code
+
+    dispatch ──► chunks
+       ├───────► lanes ───────────────────────────────┐
+       └───────► scalar ──► quadratic ──► loading ──► costs ──► sparse ──► reductions, simd
+                    └─────► sinkhorn ─────────────────────────────────────────┘
+
+Pairs with n m up to 3,136 go to the lanes. There every loop runs on full vectors however small the graphs are; for one
+pair of 18 x 18 nodes the ends of short loops and calls of BLAS take most of the time. Larger pairs have rows long
+enough to fill vectors by themselves.
+"""

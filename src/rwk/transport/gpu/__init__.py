@@ -1,16 +1,21 @@
 """The GPU backend: chunks of pairs of like size, each one launch of the fused kernel or one batch of products.
 
-    device.py            which device, how much fits on it
-    store.py             what the device keeps of each graph, in stacks of one size class
-    plan.py              which pairs are solved together
+    device_measures.py   what the device keeps of each graph, in stacks of one size class
+    plan.py              which pairs are solved together, in chunks that fit the device
     fused_run.py         small graphs: chunks through the fused kernel
-      fused.py             the numbered steps of one pair, on chip from beginning to end (Triton)
+      fused.py             the numbered steps of one pair, on the chip from beginning to end (Triton)
       fused_costs.py       step 1: M of every pair of a chunk, tile by tile (Triton)
       fused_sinkhorn.py    step 4, on plain numbers or on logarithms
       fused_math.py        arithmetic of both
     batched.py           the numbered steps of B pairs at once (torch): large graphs, single pairs, no Triton
       batched_costs.py     step 1
       batched_sinkhorn.py  step 4
+
+    run_pairs ──► plan ──► up to 128 nodes: fused_run ──► fused, fused_costs ──► fused_sinkhorn, fused_math
+                    └────► larger:          batched ──► batched_costs, batched_sinkhorn
+    run_pair ────────────► one pair:        batched, in double precision
+
+Which device there is and how much fits on it says `runtime.device`.
 
 `run_pairs` solves in single precision, `run_pair` in double. Pairs that single precision spoils are solved again in
 double: those whose spread of g / lam not even logarithms carry, as the kernel says, those whose gap came too near the

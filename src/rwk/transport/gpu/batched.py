@@ -232,7 +232,7 @@ def solve_batch(
     kl = weights.beta_global * weights.degree_weight
     narrow = options.tol > 0.0 and batch.mu.element_size() == 4
     whole, count, device = batch, len(batch.mu), batch.mu.device
-    point = BatchPoint.at(batch.mu[:, :, None] * batch.nu[:, None, :], kl)  # 2
+    point = BatchPoint.at(batch.mu[:, :, None] * batch.nu[:, None, :], kl)  # 2 start
     image = start_image(batch, weights, point.gamma)
     objective = terms_at(batch, weights, point.gamma).sum(dim=1) if trace else None
     results = BatchResults(
@@ -246,7 +246,7 @@ def solve_batch(
         history=[],
     )
 
-    def leave() -> None:  # 9
+    def leave() -> None:  # 9 value
         results.values[held] = value_at(batch, weights, point, image)
         if couplings:
             results.gamma[held] = point.gamma
@@ -254,7 +254,7 @@ def solve_batch(
     held = torch.arange(count, device=device)  # which pairs the working arrays hold
     active = torch.ones(count, dtype=torch.bool, device=device)
     for _ in range(options.max_iter):
-        g = torch.add(batch.fixed, image, alpha=2.0)  # 3
+        g = torch.add(batch.fixed, image, alpha=2.0)  # 3 gradient
         if kl != 0.0:
             g.add_(point.logs, alpha=kl)
         delta = sinkhorn_plan(g, batch.mu, batch.nu, options.entropy, options.sinkhorn_iter).sub_(point.gamma)  # 4
@@ -270,10 +270,10 @@ def solve_batch(
         active = active & ~reached
         if not bool(active.any()):
             break
-        delta_image = quadratic_map(batch, weights, delta)  # 6
+        delta_image = quadratic_map(batch, weights, delta)  # 6 products
         curvature = inner(delta, delta_image)
-        alpha, change, point = line_search(weights, point, delta, slope, curvature, active)  # 7
-        image.addcmul_(alpha.to(image.dtype)[:, None, None], delta_image)  # 8
+        alpha, change, point = line_search(weights, point, delta, slope, curvature, active)  # 7 line search
+        image.addcmul_(alpha.to(image.dtype)[:, None, None], delta_image)  # 8 step
         active = active & (alpha > 0)
         results.n_iter[held] += active.to(torch.int32)
         if trace:

@@ -139,7 +139,7 @@ def solve_pair_kernel(
     vectors_a += a * 4 * width_a + i
     vectors_b += b * 4 * width_b + k
 
-    # 1
+    # 1 costs
     slopes = tl.load(cost + pair * N * M + i[:, None] * M + k[None, :])
     moment_a = tl.load(vectors_a, mask=own_a, other=0.0)
     moment_b = tl.load(vectors_b, mask=own_b, other=0.0)
@@ -150,7 +150,7 @@ def solve_pair_kernel(
         # 0/0 counts as alike: both differences are 0 then
         likeness = tl.maximum(1.0 - tl.abs(d - e) / tl.maximum(tl.maximum(d, e), _SMALLEST_DEGREE), _PRIOR_FLOOR)
         slopes -= (kl * LN_2) * (log2(likeness) - log2(total(tl.where(inside, likeness, 0.0))))
-    # 2
+    # 2 start
     gamma = mu[:, None] * nu[None, :]
     image = ridge * gamma
     for t in range(3):  # rank one: C mu, L mu, S mu with C nu, S nu, L nu
@@ -167,7 +167,7 @@ def solve_pair_kernel(
     x = gamma
     while running == 1:
         if last == 0:
-            g = slopes + kl * logarithms(gamma)  # 3
+            g = slopes + kl * logarithms(gamma)  # 3 gradient
             plan, carried = sinkhorn_plan(g, mu, nu, lam, rounds, WIDE)  # 4
             x = plan - gamma
             slope = total(x * g)  # 5
@@ -179,18 +179,18 @@ def solve_pair_kernel(
                 state = tl.where(carried, 1, 2)
                 last = 1
                 x = gamma
-        # 6, and 9 once the pair has stopped
+        # 6 products, and those of 9 once the pair has stopped
         image = _quadratic_map(x, maps_a, maps_b, width_a, width_b, ridge, -beta_global, w_source, w_target, N, M)
         if last == 0:
-            alpha = _line_search(gamma, x, slope, total(x * image), kl)  # 7
-            gamma = tl.maximum(gamma + alpha * x, 0.0)  # 8
+            alpha = _line_search(gamma, x, slope, total(x * image), kl)  # 7 line search
+            gamma = tl.maximum(gamma + alpha * x, 0.0)  # 8 step
             slopes += (2.0 * alpha) * image
             n_iter += tl.where(alpha > 0, 1, 0)
             if (alpha == 0.0) | (n_iter >= max_iter):
                 last = 1
                 x = gamma
         else:
-            # 9: slopes hold 2 Q(gamma) and twice the moments, of which H has one each
+            # 9 value: slopes hold 2 Q(gamma) and twice the moments, of which H has one each
             moments = beta_global * (moment_a[:, None] + moment_b[None, :])
             value = total(gamma * (slopes - image - moments + kl * logarithms(gamma)))
             running = 0

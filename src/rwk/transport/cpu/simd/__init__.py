@@ -1,1 +1,7 @@
-"""Vector registers as values of compiled code, and exp and log on them."""
+"""Vector registers as values of compiled code.
+
+    vectors.py     the type of a vector; loads, stores, arithmetic and sums whose order is written down
+    vectormath.py  exp, log, quotients and square roots of vectors, built on them
+
+Both solver bodies are written with these, so their bits do not depend on how the compiler vectorises a loop (R16).
+"""

@@ -1,13 +1,15 @@
 """Vectors of numbers as values of compiled code: one SIMD register's worth, with the order of every sum written down.
 
-Compilers vectorise a sum only if they may reorder it, and then its last bits depend on what the compiler chose that
-day. Here the code says itself which lanes add up when, and which products are fused (`fma`), so machine code compiled
-under strict rules is as fast and its bits are always the same.
+Compilers vectorise a sum only if they may reorder it, and then its last bits depend on what the compiler chose. Here
+the code itself says which lanes are added when, and which products are fused (`fma`), so code compiled under strict
+rules is as fast and always gives the same bits (R16).
 
-    v = load(x, i, k)        the vector x[i, k, :], or with one index fewer of x[i, :], or x[i : i + WIDTH] if x is flat
-    store(x, i, k, v)        back again
+    v = load(x, (i, k))      the vector x[i, k, :]; load(x, i) is x[i, :], or x[i : i + WIDTH] if x is flat
+    store(x, (i, k), v)      back again
     fma(a, b, c)             a * b + c, rounded once; also of plain numbers
-    larger, smaller, exp_lanes, log_lanes, splat(v, number), wide(v): as float64
+    larger, smaller, choose  lane by lane
+    splat(x, number)         the number in all lanes, as many as the array x has
+    wide(v), lane_sum(v)     as float64; the sum of all lanes
 
 This module defines the type and its instructions; the arithmetic operators work between two vectors of one kind.
 """
