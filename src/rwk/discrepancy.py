@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.convert import as_graphs
-from rwk.convert.label_coding import in_codes_of
+from rwk.convert.label_coding import in_codes_of, same_kind_of_labels
 from rwk.gram.matrix import cross_discrepancy, symmetric_discrepancy
 from rwk.graphs import GraphSet
 from rwk.parameters import Parameters
@@ -67,7 +68,10 @@ def align(
     True
     """
     settings = Parameters.of(parameters)
-    graphs = joined_graphs(single_graph(G, "the first"), single_graph(H, "the second"))
+    first, second = single_graph(G, "the first"), single_graph(H, "the second")
+    settings = with_comparable_edges(settings, first, second)
+    graphs = joined_graphs(first, second)
+    warn_unused(graphs, settings)
     measures, _ = represent(graphs, settings)
     return aligned(measures, settings, n_starts=n_starts, certify=certify, trace=trace)
 
@@ -104,9 +108,11 @@ def pairwise_discrepancy(X: Any, Y: Any = None, *, tick: Ticker | None = None, *
     """
     settings = Parameters.of(parameters)
     first = as_graphs(X)
+    warn_unused(first, settings)
     if Y is None:
         return symmetric_discrepancy(represent(first, settings)[0], settings, tick=tick)[0]
     second = in_codes_of(as_graphs(Y), first.label_names)
+    settings = with_comparable_edges(settings, first, second)
     _, scale = represent(joined_graphs(first, second), settings)
     rows, columns = (represent(graphs, settings, scale=scale)[0] for graphs in (first, second))
     return cross_discrepancy(rows, columns, settings, tick=tick)[0]
@@ -136,6 +142,26 @@ def aligned(
 
         solution = replace(solution, certificate=true_gap(measures, 0, 1, weights, solution.coupling))
     return solution
+
+
+def with_comparable_edges(settings: Parameters, first: GraphSet, second: GraphSet) -> Parameters:
+    """The settings, without edge labels if those of the two sets can't be compared; a warning says so."""
+    if settings.wl_edge_labels != "auto" or same_kind_of_labels(first.edge_labels, second.edge_labels):
+        return settings
+    warnings.warn(
+        "edge labels are not used: one side has words, the other numbers, so they can't be compared", stacklevel=3
+    )
+    return replace(settings, wl_edge_labels=False)
+
+
+def warn_unused(graphs: GraphSet, settings: Parameters) -> None:
+    """Warn the caller of the calling function if the graphs have edge attributes that no term uses."""
+    if graphs.edge_attributes is not None and settings.structure != "edge-distance":
+        warnings.warn(
+            "the graphs have edge attributes, which no term uses; structure='edge-distance' uses the first of them as "
+            "the length of an edge",
+            stacklevel=3,
+        )
 
 
 def single_graph(graph: Any, which: str) -> GraphSet:

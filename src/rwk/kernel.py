@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,8 +11,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rwk.convert import as_graphs
-from rwk.convert.label_coding import in_codes_of
-from rwk.discrepancy import Matrix, aligned, joined_graphs, single_graph
+from rwk.convert.label_coding import in_codes_of, same_kind_of_labels
+from rwk.discrepancy import Matrix, aligned, joined_graphs, single_graph, warn_unused
 from rwk.gram.matrix import cross_discrepancy, self_discrepancy, symmetric_discrepancy
 from rwk.graphs import GraphError, GraphSet
 from rwk.parameters import Parameters, Scale
@@ -82,7 +83,7 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         *,
         hops: int = 2,
         wl_rounds: int = 3,
-        wl_edge_labels: bool = False,
+        wl_edge_labels: bool | str = "auto",
         feature_metric: str = "both",
         hamming_weight: float = 0.5,
         label_weight: float = 0.5,
@@ -171,9 +172,11 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         settings = self._settings()
         graphs = as_graphs(X)
+        warn_unused(graphs, settings)
         self.measures_, self.scale_ = represent(graphs, settings)
         self.n_graphs_ = len(graphs)
         self._features, self._label_names = _node_features(graphs), graphs.label_names
+        self._edge_labels = None if graphs.edge_labels is None else np.unique(graphs.edge_labels)
         self.names_ = graphs.names
         self._self_discrepancy: Matrix | None = None
         return self
@@ -277,7 +280,18 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise GraphError(
                 f"the fitted graphs have {self._features}, these have {has}; give the same kinds of features"
             )
-        return represent(graphs, self._settings(), scale=self.scale_)[0]
+        return represent(self._with_edge_labels(graphs), self._settings(), scale=self.scale_)[0]
+
+    def _with_edge_labels(self, graphs: GraphSet) -> GraphSet:
+        """New graphs with edge labels only if the fitted ones have them; raises if theirs can't be compared."""
+        if self._edge_labels is None or not self.wl_edge_labels:
+            return replace(graphs, edge_labels=None)
+        way = "give the edges of all graphs labels of one kind, or pass wl_edge_labels=False"
+        if graphs.edge_labels is None and len(graphs.edges):
+            raise GraphError(f"the fitted graphs have edge labels and these have none; {way}")
+        if not same_kind_of_labels(graphs.edge_labels, self._edge_labels):
+            raise GraphError(f"the edge labels of these graphs can't be compared with those of the fitted ones; {way}")
+        return graphs
 
     def _settings(self) -> Parameters:
         return Parameters.of(self.get_params(deep=False))

@@ -75,8 +75,8 @@ class Parameters:
         From 0 to 64.
     wl_rounds : int, default 3
         Rounds of Weisfeiler-Lehman refinement of the node labels. From 0 to 64.
-    wl_edge_labels : bool, default False
-        Whether edge labels take part in the refinement.
+    wl_edge_labels : bool or "auto", default "auto"
+        Whether edge labels take part in the refinement; "auto": if the graphs have them.
     feature_metric : str, default "both"
         How node features are compared: "l2" (Euclidean distance of one-hot colours and attributes, with their local
         variation), "hamming" (share of the rounds in which the colours differ), "both", their weighted sum, or
@@ -167,7 +167,7 @@ class Parameters:
 
     hops: int = 2
     wl_rounds: int = 3
-    wl_edge_labels: bool = False
+    wl_edge_labels: bool | str = "auto"
     feature_metric: str = "both"
     hamming_weight: float = 0.5
     label_weight: float = 0.5
@@ -224,6 +224,8 @@ class Parameters:
             value = getattr(settings, name)
             if not (name in _MAY_BE_NONE and value is None):
                 check_range(name, value, low=low, high=high, strict=strict, whole=whole)
+        if settings.wl_edge_labels not in ("auto", True, False):
+            raise ParameterError(f"wl_edge_labels={settings.wl_edge_labels!r} must be 'auto', True or False")
         check_jobs(settings.n_jobs)
         if settings.structure_metric == "hamming" and settings.embedding != "attention":
             raise ParameterError(

@@ -17,7 +17,7 @@ from rwk.parameters import Parameters
 OPTIONS: Final[dict[str, tuple[str, str]]] = {
     "hops": ("Representation", "Reach of the local variation of the features; 0 leaves it out."),
     "wl_rounds": ("Representation", "Weisfeiler-Lehman rounds on the node labels."),
-    "wl_edge_labels": ("Representation", "Use edge labels in the Weisfeiler-Lehman rounds."),
+    "wl_edge_labels": ("Representation", "Use edge labels in the rounds; by default if the graphs have them."),
     "feature_metric": ("Representation", "How features are compared: l2, hamming, both or product."),
     "hamming_weight": ("Representation", "Share of the Hamming part, if the metric is both."),
     "label_weight": ("Representation", "Share of labels, if graphs have labels and attributes."),
@@ -62,6 +62,7 @@ _TYPES: Final[dict[str, Any]] = {
     "float": float,
     "str": str,
     "bool": bool,
+    "bool | str": bool | None,  # None: the default, a word
     "int | None": int | None,
     "str | None": str | None,
     "str | Scale": str,
@@ -106,6 +107,7 @@ def with_parameters(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def wrapper(**arguments: Any) -> None:
         given = {field.name: arguments.pop(field.name) for field in fields(Parameters)}
+        given = {name: value for name, value in given.items() if value is not None}
         command(parameters=Parameters.of(given), **arguments)
 
     wrapper.__signature__ = inspect.Signature([*own, *options])  # type: ignore[attr-defined]
@@ -119,6 +121,6 @@ def _option(field: Any) -> inspect.Parameter:
     return inspect.Parameter(
         field.name,
         inspect.Parameter.KEYWORD_ONLY,
-        default=field.default,
+        default=None if field.type == "bool | str" else field.default,
         annotation=Annotated[_TYPES[field.type], option],
     )

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
 from rwk.graphs import GraphSet
 from rwk.graphs.atom_names import ATOMIC_NUMBERS, element_of
 from rwk.graphs.canonical import label_codes
+from rwk.runtime.arrays import IntArray
+
+LARGEST_NUMBER: Final = 2**32  # a larger code is the hash of a word
 
 
 def in_codes_of(graphs: GraphSet, names: Mapping[int, str] | None) -> GraphSet:
@@ -55,3 +59,18 @@ def _knows_elements_only(names: Mapping[int, str]) -> bool:
     """
     elements = {code: name for code, name in names.items() if name in ATOMIC_NUMBERS}
     return bool(elements) and not any(ATOMIC_NUMBERS[name] == code for code, name in elements.items())
+
+
+def same_kind_of_labels(first: IntArray | None, second: IntArray | None) -> bool:
+    """Whether labels of two sources can be compared: not if one has words, the other numbers, and none is shared.
+
+    The bonds of a SMILES are "single", "double", ...; those of many benchmark sets are 0, 1, ...
+
+    >>> words = label_codes(["single", "double"])[0]
+    >>> same_kind_of_labels(words, label_codes(["triple"])[0]), same_kind_of_labels(words, np.array([0, 1]))
+    (True, False)
+    """
+    if first is None or second is None or not len(first) or not len(second):
+        return True
+    words = [bool((codes > LARGEST_NUMBER).any()) for codes in (first, second)]
+    return words[0] == words[1] or bool(np.isin(first, second).any())

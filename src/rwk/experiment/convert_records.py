@@ -22,7 +22,7 @@ from rwk.experiment.notes import NOTES
 from rwk.experiment.records import Score, header_of, line_of, read_records
 from rwk.experiment.runtimes import RUNTIMES
 from rwk.experiment.trial_records import TRIALS, Trial, header_of_trial, line_of_trial, read_trials
-from rwk.gram.kept import described
+from rwk.gram.kept import RECORDED, described
 from rwk.parameters import Parameters
 from rwk.runtime.files import write_whole
 from rwk.transport.problem import SOLVER_VERSION
@@ -74,7 +74,7 @@ def parameters_of(words: str) -> dict[str, Any] | None:
     form = " ".join(part for part in parts if "=" not in part)
     changed = dict(part.split("=", 1) for part in parts if "=" in part)
     try:
-        parameters = Parameters(**{name: _value(text) for name, text in changed.items()})
+        parameters = Parameters(**{**RECORDED, **{name: _value(text) for name, text in changed.items()}})
     except TypeError:  # a parameter that no longer exists
         return None
     if described(parameters, form) != words:

@@ -78,7 +78,8 @@ class Explorer:
         self, graphs: GraphSet, parameters: Parameters | None = None, *, discrepancy: FloatArray | None = None
     ) -> None:
         self.parameters = parameters or Parameters()
-        if not self.parameters.wl_edge_labels:  # so that uploads need no edge labels
+        self.without_edge_labels = graphs.edge_labels is not None and self.parameters.wl_edge_labels is not True
+        if self.parameters.wl_edge_labels is not True:  # so that uploads need no edge labels
             graphs = replace(graphs, edge_labels=None, edge_attributes=None)
         self.graphs = graphs
         self.mapped = _mapped(len(graphs), self.parameters.random_state)

@@ -28,6 +28,8 @@ def page(explorer: Explorer, chosen: dict[str, str]) -> Components:
     graphs = explorer.graphs
     few = f"{len(explorer.mapped)} of them on the map" if len(explorer.mapped) < len(graphs) else "all on the map"
     below = f"{len(graphs):,} graphs, {graphs.sizes.mean():.1f} nodes each; {few}"
+    if explorer.without_edge_labels:
+        below += "; edge labels are not used here (--wl-edge-labels uses them)"
     return html.Div(
         [
             dcc.Store(id="chosen", data=chosen),

@@ -32,6 +32,10 @@ from rwk.transport.problem import SOLVER_VERSION
 ROWS: Final = "*-??????-??????"  # titles of rows: backend, first row, last row
 
 
+# defaults that were others when the stored records were written; their descriptions leave these values out
+RECORDED: Final = {"wl_edge_labels": False}
+
+
 def fingerprint(parameters: Parameters, form: str = "") -> str:
     """Ten hexadecimal digits that stand for everything a matrix of one dataset depends on.
 
@@ -41,12 +45,12 @@ def fingerprint(parameters: Parameters, form: str = "") -> str:
 
 
 def described(parameters: Parameters, form: str = "") -> str:
-    """A setting in words: what differs from the defaults, and the fingerprint of all of it.
+    """A setting in words: what differs from the defaults of records, and the fingerprint of all of it.
 
-    >>> described(Parameters(hops=1)).split("@")[0]
+    >>> described(Parameters(hops=1, wl_edge_labels=False)).split("@")[0]
     'hops=1 '
     """
-    default = Parameters().determinants()
+    default = {**Parameters().determinants(), **RECORDED}
     words = [form] if form else []
     words += [f"{name}={value}" for name, value in parameters.determinants().items() if value != default[name]]
     return " ".join([*words, f"@{fingerprint(parameters, form)}"])

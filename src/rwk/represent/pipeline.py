@@ -113,7 +113,7 @@ def _colours(graphs: GraphSet, parameters: Parameters) -> Colours | None:
     hamming = parameters.feature_metric != "l2"
     if not hamming and graphs.node_labels is None and graphs.node_attributes is not None:
         return None
-    return wl_colours(graphs, parameters.wl_rounds, edge_labels=parameters.wl_edge_labels)
+    return wl_colours(graphs, parameters.wl_rounds, edge_labels=bool(parameters.wl_edge_labels))
 
 
 def _signals(

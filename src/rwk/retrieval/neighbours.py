@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.convert import as_graphs
+from rwk.discrepancy import with_comparable_edges
 from rwk.gram.matrix import self_discrepancy
 from rwk.kernel import RWKernel
 from rwk.parameters import Parameters
@@ -82,14 +83,16 @@ def nearest(query: Any, graphs: Any, k: int = 10, *, max_share: float | None = N
     >>> nearest(nx.cycle_graph(6), {"path": nx.path_graph(5), "ring": nx.cycle_graph(7)}, k=2).names.tolist()
     ['ring', 'path']
     """
+    queries = as_graphs(query)
     if isinstance(graphs, RWKernel):
         if parameters:
             raise ValueError(f"a fitted kernel has its own parameters; remove {next(iter(parameters))!r}")
         kernel = graphs
     else:
-        kernel = RWKernel(**{**Parameters.of(parameters).asdict(), "variant": None}).fit(graphs)
+        candidates = as_graphs(graphs)
+        wanted = with_comparable_edges(Parameters.of(parameters), queries, candidates)
+        kernel = RWKernel(**{**wanted.asdict(), "variant": None}).fit(candidates)
     settings = Parameters.of(kernel.get_params(deep=False))
-    queries = as_graphs(query)
     if not 1 <= k <= kernel.n_graphs_:
         raise ValueError(f"k={k} is outside its range: there are {kernel.n_graphs_} graphs to choose from")
     if max_share is not None and not 0 < max_share <= 1:
