@@ -158,6 +158,16 @@ def test_align_draws_a_picture(folder: Path, tmp_path: Path) -> None:
     assert "gromov_wasserstein" in done.stdout
 
 
+def test_query_leaves_the_query_out_and_is_debiased(folder: Path) -> None:
+    done = rwk("query", folder, "3", "-k", "5")
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("│") for line in done.stdout.splitlines() if line.startswith("│")]
+    assert len(rows) == 5
+    assert "3" not in [row[2].strip() for row in rows]
+    assert float(rows[0][5]) < 1e-6  # a copy of graph 3
+    assert float(rwk("query", folder, "3", "-k", "1", "--no-debias").stdout.split("│")[-2]) > 1e-3
+
+
 def test_info_of_a_path(folder: Path) -> None:
     text = rwk("info", folder).stdout
     assert "24" in text

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gram_graphs import QUICK, random_graphs
-from rwk import Graph, GraphSet, RWKernel, nearest
+from rwk import Graph, GraphSet, RWKernel, as_graphs, nearest
 from rwk.gram.matrix import cross_discrepancy
 from rwk.parameters import Parameters
 from rwk.represent import represent
@@ -128,3 +128,21 @@ def test_bad_requests() -> None:
         nearest(GRAPHS[[0]], GRAPHS, k=1, max_share=2)
     with pytest.raises(ValueError, match="a fitted kernel has its own parameters"):
         nearest(GRAPHS[[0]], RWKernel().fit(GRAPHS), k=1, entropy=0.3)
+
+
+def test_a_candidate_can_be_left_out() -> None:
+    """The answer is that of a search without the candidate, in the numbers of the whole set."""
+    graphs = as_graphs([nx.cycle_graph(n) for n in (4, 5, 6, 7)] + [nx.star_graph(n) for n in (3, 4, 5)])
+    kernel = RWKernel(debias=True).fit(graphs)
+    D = kernel.discrepancy()
+    found = nearest(graphs[2], kernel, k=3, leave_out=2)
+    others = np.delete(np.arange(len(graphs)), 2)
+    np.testing.assert_array_equal(found.indices, others[np.argsort(D[2, others], kind="stable")[:3]])
+    assert found.n_candidates == len(graphs) - 1 + len(graphs) + 1  # and what debiasing solves
+    each = nearest(graphs, kernel, k=len(graphs) - 1, leave_out=range(len(graphs)))
+    assert not (each.indices == np.arange(len(graphs))[:, None]).any()
+    for wrong in (9, -1, [0, 1]):
+        with pytest.raises(ValueError, match="one number from 0 to 6 per query"):
+            nearest(graphs[2], kernel, leave_out=wrong, k=1)
+    with pytest.raises(ValueError, match="there are 6 graphs to choose from"):
+        nearest(graphs[2], kernel, leave_out=2, k=7)

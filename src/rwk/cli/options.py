@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Annotated, Any, Final
 
@@ -101,8 +101,17 @@ def with_columns(command: Callable[..., None]) -> Callable[..., None]:
 
 def with_parameters(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command one option per field of `Parameters`; it gets them, checked, as its argument `parameters`."""
+    return with_defaults()(command)
+
+
+def with_defaults(**defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """`with_parameters`, for a command that has other defaults than `Parameters`."""
+    return functools.partial(_with_options, defaults)
+
+
+def _with_options(defaults: Mapping[str, Any], command: Callable[..., None]) -> Callable[..., None]:
     own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "parameters"]
-    options = [_option(field) for field in fields(Parameters)]
+    options = [_option(field, defaults) for field in fields(Parameters)]
 
     @functools.wraps(command)
     def wrapper(**arguments: Any) -> None:
@@ -115,12 +124,12 @@ def with_parameters(command: Callable[..., None]) -> Callable[..., None]:
     return wrapper
 
 
-def _option(field: Any) -> inspect.Parameter:
+def _option(field: Any, defaults: Mapping[str, Any]) -> inspect.Parameter:
     panel, help_text = OPTIONS[field.name]
     option = typer.Option(help=help_text, rich_help_panel=panel)
     return inspect.Parameter(
         field.name,
         inspect.Parameter.KEYWORD_ONLY,
-        default=None if field.type == "bool | str" else field.default,
+        default=None if field.type == "bool | str" else defaults.get(field.name, field.default),
         annotation=Annotated[_TYPES[field.type], option],
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from rwk.cli.options import with_columns, with_parameters
+from rwk.cli.options import with_columns, with_defaults
 from rwk.cli.screen import Data, console, load_graphs, say
 from rwk.parameters import Parameters
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rwk.graphs import GraphSet
 
 
-@with_parameters
+@with_defaults(debias=True)
 @with_columns
 def query(
     data: Data,
@@ -24,15 +24,22 @@ def query(
     parameters: Parameters,
     k: Annotated[int, typer.Option("-k", help="How many graphs to find.", min=1)] = 10,
 ) -> None:
-    """Find the graphs of a set most like one graph, without solving every pair."""
+    """Find the graphs of a set most like one graph, without solving every pair; values are debiased.
+
+    If the graph is given by its number, it is left out of the answer.
+    """
     from rwk.retrieval.neighbours import nearest
 
     graphs = load_graphs(data)
-    found = nearest(_query_graph(graphs, graph), graphs, k=k, **parameters.asdict())
+    own = int(graph) if graph.isdigit() else None
+    chosen = _query_graph(graphs, graph)
+    k = min(k, len(graphs) - (own is not None))
+    found = nearest(chosen, graphs, k=k, leave_out=own, **parameters.asdict())
     table = Table("rank", "graph", "nodes", "class", "discrepancy", title=f"{graphs.name}: most like {graph}")
     for rank, (number, value) in enumerate(zip(found.indices, found.values, strict=True), start=1):
         target = "" if graphs.targets is None else str(graphs.targets[number])
-        table.add_row(str(rank), str(number), str(graphs.sizes[number]), target, f"{value:.6g}")
+        name = str(number) if graphs.names is None else graphs.names[number]
+        table.add_row(str(rank), name, str(graphs.sizes[number]), target, f"{value:.6g}")
     console.print(table)
     say(f"{found.n_solved:,} of {found.n_candidates:,} pairs solved; the bound ruled out the others")
 

@@ -233,6 +233,7 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def _classes(graphs: GraphSet, y: Any) -> tuple[NDArray[Any], IntArray]:
     """The classes, and each graph's class as a code; raises ValueError if they can't be learned."""
     targets = graphs.targets if y is None else y
+    _check_discrete(targets)
     classes, codes = encode_classes(targets)
     if len(codes) != len(graphs):
         raise ValueError(f"there are {len(graphs)} graphs, but {len(codes)} targets; give one per graph")
@@ -241,6 +242,16 @@ def _classes(graphs: GraphSet, y: Any) -> tuple[NDArray[Any], IntArray]:
         name = classes[int(counts.argmin())]
         raise ValueError(f"class {name} has a single graph, too few to choose settings by inner folds; add graphs")
     return classes, codes
+
+
+def _check_discrete(targets: Any) -> None:
+    """Reject numbers that are not whole: they are values to predict, not classes."""
+    values = np.asarray(targets)
+    if values.dtype.kind == "f" and np.isfinite(values).all() and (values != np.round(values)).any():
+        raise ValueError(
+            "RWKClassifier predicts classes, but the targets are continuous; for numbers use a regressor, "
+            "such as scikit-learn's SVR or KernelRidge with kernel='precomputed' on RWKernel().fit_transform(graphs)"
+        )
 
 
 def _transform(matrix: FloatArray, choice: Choice, grid: Grid) -> KernelTransform:

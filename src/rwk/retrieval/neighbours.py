@@ -7,6 +7,7 @@ candidates, and a tighter one for those that the cheap bound does not rule out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
@@ -50,7 +51,15 @@ class Neighbours(NamedTuple):
         return card_of("neighbours", self)
 
 
-def nearest(query: Any, graphs: Any, k: int = 10, *, max_share: float | None = None, **parameters: Any) -> Neighbours:
+def nearest(
+    query: Any,
+    graphs: Any,
+    k: int = 10,
+    *,
+    leave_out: int | Sequence[int] | None = None,
+    max_share: float | None = None,
+    **parameters: Any,
+) -> Neighbours:
     """Find the k graphs most like `query`, with the same answer as a scan of all graphs.
 
     A lower bound of the discrepancy rules most candidates out before they are solved. Ties go to the lower number.
@@ -63,6 +72,8 @@ def nearest(query: Any, graphs: Any, k: int = 10, *, max_share: float | None = N
         The candidates. Graphs set the scale of the costs (R7); a kernel has its own scale and parameters.
     k : int, default 10
         How many graphs to find.
+    leave_out : int or list of int, optional
+        Number of the candidate to leave out, such as the query itself; for several queries, one number for each.
     max_share : float, optional
         Solve at most this share of the candidates, those with the lowest bounds. The search may then miss neighbours.
     **parameters
@@ -93,19 +104,31 @@ def nearest(query: Any, graphs: Any, k: int = 10, *, max_share: float | None = N
         wanted = with_comparable_edges(Parameters.of(parameters), queries, candidates)
         kernel = RWKernel(**{**wanted.asdict(), "variant": None}).fit(candidates)
     settings = Parameters.of(kernel.get_params(deep=False))
-    if not 1 <= k <= kernel.n_graphs_:
-        raise ValueError(f"k={k} is outside its range: there are {kernel.n_graphs_} graphs to choose from")
+    left_out = _left_out(leave_out, len(queries), kernel.n_graphs_)
+    n_candidates = kernel.n_graphs_ - (left_out is not None)
+    if not 1 <= k <= n_candidates:
+        raise ValueError(f"k={k} is outside its range: there are {n_candidates} graphs to choose from")
     if max_share is not None and not 0 < max_share <= 1:
         raise ValueError(f"max_share={max_share} is outside its range: it must be greater than 0 and at most 1")
     most = kernel.n_graphs_ if max_share is None else max(k, round(max_share * kernel.n_graphs_))
     scan = _Scan.of(kernel.measures_of(queries), kernel.measures_, settings)
-    found = [scan.nearest(q, k, most) for q in range(len(queries))]
+    found = [scan.nearest(q, k, most, None if left_out is None else left_out[q]) for q in range(len(queries))]
     indices, values = np.stack([one[0] for one in found]), np.stack([one[1] for one in found])
     if len(found) == 1:
         indices, values = indices[0], values[0]
     extra = 0 if scan.own is None else len(scan.own)
     n_solved = sum(one[2] for one in found) + extra
-    return Neighbours(indices, values, n_solved, len(found) * kernel.n_graphs_ + extra, kernel.names_)
+    return Neighbours(indices, values, n_solved, len(found) * n_candidates + extra, kernel.names_)
+
+
+def _left_out(given: int | Sequence[int] | None, n_queries: int, n_graphs: int) -> list[int] | None:
+    """The candidate to leave out for each query, or None."""
+    if given is None:
+        return None
+    numbers = [int(number) for number in np.atleast_1d(given)]
+    if len(numbers) != n_queries or not all(0 <= number < n_graphs for number in numbers):
+        raise ValueError(f"leave_out={given!r} must be one number from 0 to {n_graphs - 1} per query")
+    return numbers
 
 
 class _Scan(NamedTuple):
@@ -124,7 +147,7 @@ class _Scan(NamedTuple):
         own = self_discrepancy(both, settings) if settings.debias else None
         return cls(both, marks, signatures(candidates), settings, own)
 
-    def nearest(self, q: int, k: int, most: int) -> tuple[IntArray, FloatArray, int]:
+    def nearest(self, q: int, k: int, most: int, left_out: int | None) -> tuple[IntArray, FloatArray, int]:
         """Numbers and values of the k graphs nearest to query q, and how many pairs were solved, at most `most`.
 
         The cheap bound decides for which candidates the tighter bound is computed, and that one which pairs are
@@ -133,10 +156,11 @@ class _Scan(NamedTuple):
         bounds = self._debiased(q, lower_bounds(self.queries[q], self.candidates, self.settings.cost_weights()))
         tight = np.zeros(len(bounds), bool)
         values = np.full(len(bounds), np.inf)
+        allowed = np.arange(len(bounds)) != (-1 if left_out is None else left_out)
         worst, n_solved = np.inf, 0
         at_once = max(k, int(np.clip(len(bounds) // 16, *AT_ONCE)))
         while n_solved < most:
-            alive = np.flatnonzero(np.isinf(values) & (bounds <= worst))
+            alive = np.flatnonzero(np.isinf(values) & (bounds <= worst) & allowed)
             if not len(alive):
                 break
             loose = alive[~tight[alive]]
@@ -149,7 +173,7 @@ class _Scan(NamedTuple):
             n_solved += len(chosen)
             kth = float(np.partition(values, k - 1)[k - 1])
             worst = kth + SLACK * abs(kth) * (100.0 if self.settings.precision == "float32" else 1.0)
-        best = np.lexsort((np.arange(len(values)), values))[:k]
+        best = np.lexsort((np.arange(len(values)), values, ~allowed))[:k]
         return best, values[best], n_solved
 
     def _tight_bounds(self, q: int, chosen: IntArray) -> FloatArray:
