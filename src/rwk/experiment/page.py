@@ -27,6 +27,7 @@ from rwk.experiment.trial_records import TRIALS, trials_table
 from rwk.gram.kept import described, fingerprint
 from rwk.learn.grids import SETTINGS
 from rwk.parameters import Parameters
+from rwk.transport.problem import SOLVER_VERSION
 
 # name of the table -> title and datasets
 KINDS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
@@ -50,7 +51,7 @@ VARIED: Final = (*paper.HOPS, *(name for name in (*SIGNS, *paper.ABLATION) if na
 def results_page(folder: str | os.PathLike[str]) -> str:
     """The results page as Markdown, from the records of a folder."""
     found, notes = read_results(folder), read_notes(Path(folder) / NOTES)
-    parts = ["# Results", page_text.INTRODUCTION, legend()]
+    parts = ["# Results", page_text.INTRODUCTION, legend(), _earlier_solver(found)]
     for kind, (title, sets) in KINDS.items():
         datasets = present(found, sets)
         methods = (*paper.HOPS, *paper.BASELINES)
@@ -81,6 +82,19 @@ def results_page(folder: str | os.PathLike[str]) -> str:
     if timed:
         parts += ["## Run time", _command("runtime"), page_text.TIMED, timed, f"![Run times]({PICTURES['runtime']})"]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _earlier_solver(found: Found) -> str:
+    """A sentence if records of RWK were made by an earlier version of the solver than this one."""
+    known = {
+        score.versions.get("solver")
+        for (_, method), experiment in found.items()
+        if method in VARIED
+        for score in experiment.scores
+    }
+    earlier = sorted(int(version) for version in known if version and int(version) < SOLVER_VERSION)
+    versions = ", ".join(map(str, earlier))
+    return page_text.EARLIER_SOLVER.format(earlier=versions, present=SOLVER_VERSION) if earlier else ""
 
 
 def table_of(what: str, folder: Path, datasets: Sequence[str], methods: Sequence[str]) -> str:

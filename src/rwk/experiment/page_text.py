@@ -11,6 +11,11 @@ INTRODUCTION: Final = (
     "share of the largest class. All methods use the same folds, stored in `results/folds/`; no seed, split or fold "
     "is left out. The letters name the protocols:"
 )
+EARLIER_SOLVER: Final = (
+    "Results of RWK and its variants on this page were recorded with version {earlier} of the solver; the present one "
+    "is version {present}, which solves graphs of equal size both ways and averages. Values of other pairs are the "
+    "same. The header of each file of records names the version it was made with."
+)
 # what a reader must know before comparing accuracies stands beside them
 NOT_BLIND: Final = (
     "All discrete datasets share one grid of settings, and all continuous datasets share another. **The settings in "

@@ -22,8 +22,8 @@ Algorithm 1 has five bodies with the same numbered steps. Which one solves a pai
 alone, so a value never depends on the other pairs (R16). Each body is there because it was measured to be worth it
 (docs/performance.md):
 
-    lanes    As many small pairs at once as a register has lanes: 22 µs per pair of 18 nodes against 41 by scalar, level
-             with it at about 56 nodes (float64, one thread, random sparse graphs).
+    lanes    As many small pairs at once as a register has lanes: nearly twice as fast as scalar at 18 nodes, level with
+             it at about 56.
     scalar   One large pair at a time, products by BLAS; also rounds on logarithms, and starts other than mu nu^T.
     fused    One small pair per program, on the chip from beginning to end: 20 million pairs per second up to 16 nodes,
              4.5 million up to 32 (one H200, single precision); a CPU thread solves some 30,000 of MUTAG.
