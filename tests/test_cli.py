@@ -214,7 +214,7 @@ def test_a_baseline_does_not_run_elsewhere_than_asked(folder: Path, tmp_path: Pa
     asked = ("classify", folder, "-o", tmp_path / "run", "--method", "gntk", "--backend", "gpu")
     done = rwk(*asked, RWK_GPU_DEVICE="nosuch")
     assert done.returncode == 2, done.stdout + done.stderr
-    assert "backend='gpu' needs" in done.stderr or "names no device" in done.stderr
+    assert "backend='gpu' needs" in done.stderr or "is not a device" in done.stderr
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 

@@ -30,9 +30,10 @@ IMPLEMENTED = {
     12: ["represent.pipeline"],  # the Laplacian of the regularisation
     13: ["transport.cpu.sinkhorn", "transport.gpu.batched_sinkhorn"],  # exact marginals
     14: ["transport.problem", "transport.cpu.sinkhorn"],  # finite numbers
-    15: ["discrepancy"],  # orientation and symmetry
+    15: ["discrepancy", "transport.pairs"],  # orientation and symmetry
     16: ["represent.pipeline", "transport.work", "gram.store"],  # bit-identical values
     17: ["discrepancy"],  # debiasing
+    18: ["represent.walks", "transport.cpu.costs"],  # the product cost
 }
 
 
