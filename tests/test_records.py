@@ -206,6 +206,15 @@ def test_a_run_goes_on_under_other_versions_but_not_under_another_protocol() -> 
         resumable(scores, "r.jsonl", {0: {"n_splits": 2, "folds": "g"}})
 
 
+def test_records_of_an_earlier_solver_are_not_continued() -> None:
+    made = {"n_splits": 2, "settings": {"one": "hops=1 @abc"}}
+    scores = [
+        replace(score, protocol=made, versions={"solver": "1"}) for score in repeat_of("MUTAG", "RWK", [0.8, 0.9])
+    ]
+    with pytest.raises(ValueError, match=r"r\.jsonl holds records .* version 1 of the solver, and this is version \d"):
+        resumable(scores, "r.jsonl", {0: {"n_splits": 2, "settings": {"one": "hops=1 @abd"}}})
+
+
 # conversion
 
 

@@ -17,6 +17,7 @@ from math import isclose
 from typing import Any
 
 from rwk.experiment.json_lines import append_line, cut_torn_line, not_a_line, read_entries
+from rwk.transport.problem import SOLVER_VERSION
 
 Key = tuple[str, str, int, int]
 # the content of matrices may differ by this much between machines and still be the same experiment
@@ -177,6 +178,12 @@ def resumable(
     kept = [score for score in scores if score.seed in protocols]
     for score in kept:
         found = protocol_difference(score.protocol, protocols[score.seed])
+        solver = score.versions.get("solver", SOLVER_VERSION)
+        if found.startswith("settings") and int(solver) != SOLVER_VERSION:  # fingerprints of settings contain it
+            raise ValueError(
+                f"{path} holds records of {score.method} on {score.dataset} made with version {solver} of the solver, "
+                f"and this is version {SOLVER_VERSION}; keep it, and give another place for new records"
+            )
         if found:
             raise ValueError(
                 f"{path} holds records of {score.method} on {score.dataset} made with another {found}; "
