@@ -92,7 +92,7 @@ def say_cost(
 
     cost = estimate_gram(graphs, measures=measures, **parameters.asdict())
     time = duration(n_matrices * cost.seconds)
-    note(f"{n_matrices * cost.n_pairs:,} pairs on {cost.backend}: about {time}, {size(cost.memory_bytes)} of memory")
+    note(f"{n_matrices * cost.n_pairs:,} pairs on {cost.backend}: {time}, {size(cost.memory_bytes)} of memory")
 
 
 def save_picture(figure: Any, path: Path) -> None:
