@@ -1,4 +1,4 @@
-"""All the solver knows of many graphs, and everything that is done to it: cut, join, precision, bytes."""
+"""What the solver needs to know about a set of graphs, and functions that cut, join, convert and store it."""
 
 from __future__ import annotations
 
@@ -16,32 +16,33 @@ _NUMBERS: Final = ("hamming_cost", "product_cost", "neighbour_cost")
 
 
 class GraphMeasures(NamedTuple):
-    """All the solver knows of many graphs, packed; graph i owns nodes `offsets[i]:offsets[i + 1]`.
+    """What the solver needs to know about a set of graphs, packed; graph i owns nodes `offsets[i]:offsets[i + 1]`.
 
-    Every scale is folded in: features and structure are divided by theirs, `hamming_cost` is what a full mismatch
-    of colours costs, `neighbour_cost` what one unit of embedding distance costs. Sparse features are kept by
-    column, each column named by a 64-bit key that means the same in every set of graphs. A `product_cost` above 0 is
-    what the product cost (R18) costs at most: distances of `features` and of `returns` are its exponents then.
+    All scales are already applied: features and structure are divided by their scales, `hamming_cost` is the cost of
+    a full mismatch of colours, and `neighbour_cost` is the cost of one unit of embedding distance. Sparse features are
+    stored by column; each column has a 64-bit key that means the same in every set of graphs. If `product_cost` is
+    above 0, it is the largest value of the product cost (R18), and the distances of `features` and of `returns` are
+    its exponents.
     """
 
     offsets: NDArray[np.int64]  # (N + 1,)
     weights: NDArray[Any]  # (V,)
     degrees: NDArray[Any]  # (V,)
-    features: NDArray[Any]  # (V, d) dense part of the feature vectors; with a product cost the attributes
-    returns: NDArray[Any]  # (V, 50) return probabilities for a product cost, else (V, 0)
-    square_norms: NDArray[Any]  # (V,) of the sparse part
-    column_offsets: NDArray[np.int64]  # (N + 1,) sparse columns of each graph
+    features: NDArray[Any]  # (V, d) dense part of the feature vectors; the attributes if there is a product cost
+    returns: NDArray[Any]  # (V, 50) return probabilities if there is a product cost, else (V, 0)
+    square_norms: NDArray[Any]  # (V,) squared norms of the sparse part
+    column_offsets: NDArray[np.int64]  # (N + 1,) where the sparse columns of each graph begin
     column_keys: NDArray[np.uint64]  # sorted inside each graph
     entry_offsets: NDArray[np.int64]  # (columns + 1,)
-    entry_rows: NDArray[np.int64]  # node inside its graph
+    entry_rows: NDArray[np.int64]  # number of the node inside its graph
     entry_values: NDArray[Any]
-    colours: NDArray[np.uint64]  # (rounds, V), no rounds where no cost compares them
-    embedding: NDArray[Any]  # (V, k) for a Euclidean C_N, else (V, 0)
-    signs: NDArray[np.int8]  # (V, k) for a Hamming C_N, else (V, 0)
+    colours: NDArray[np.uint64]  # (rounds, V); rounds is 0 if no cost compares colours
+    embedding: NDArray[Any]  # (V, k) if C_N is Euclidean, else (V, 0)
+    signs: NDArray[np.int8]  # (V, k) if C_N is a Hamming distance, else (V, 0)
     factor_offsets: NDArray[np.int64]  # (N + 1,)
-    factors: NDArray[Any]  # F of each graph (n, r), F F^T = S, row after row
+    factors: NDArray[Any]  # F of each graph (n, r) with F F^T = S, row by row
     structure_offsets: NDArray[np.int64]  # (N + 1,)
-    structure: NDArray[Any]  # C_P of each graph (n, n), row after row
+    structure: NDArray[Any]  # C_P of each graph (n, n), row by row
     laplacian_offsets: NDArray[np.int64]  # (V + 1,) rows of the sparse L
     laplacian_columns: NDArray[np.int64]
     laplacian_values: NDArray[Any]
@@ -59,7 +60,7 @@ class GraphMeasures(NamedTuple):
 
 
 def cut(measures: GraphMeasures, chosen: IntArray) -> GraphMeasures:
-    """Measures of the chosen graphs alone, in this order."""
+    """Measures of the chosen graphs only, in the given order."""
     nodes, offsets = _runs(measures.offsets, chosen)
     columns, column_offsets = _runs(measures.column_offsets, chosen)
     entries, entry_offsets = _runs(measures.entry_offsets, columns)
@@ -86,14 +87,14 @@ def cut(measures: GraphMeasures, chosen: IntArray) -> GraphMeasures:
 
 
 def to_bytes(measures: GraphMeasures) -> bytes:
-    """Measures as an npz file, whose members carry checksums."""
+    """Measures as the bytes of an npz file, whose members have checksums."""
     stream = io.BytesIO()
     np.savez(stream, **measures._asdict())
     return stream.getvalue()
 
 
 def from_bytes(content: bytes) -> GraphMeasures | None:
-    """Measures from an npz file; None where it is damaged."""
+    """Measures from the bytes of an npz file; None if the file is damaged."""
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as stored:
             fields: dict[str, Any] = {name: stored[name] for name in GraphMeasures._fields}
@@ -104,7 +105,7 @@ def from_bytes(content: bytes) -> GraphMeasures | None:
 
 
 def alike(first: GraphMeasures, second: GraphMeasures) -> bool:
-    """Whether two measures are the same up to the rounding of another machine."""
+    """Whether two measures are equal up to rounding differences between machines."""
     for name in GraphMeasures._fields:
         a, b = np.asarray(getattr(first, name)), np.asarray(getattr(second, name))
         if a.shape != b.shape or not np.allclose(a, b, rtol=1e-6, atol=1e-9):
@@ -113,7 +114,7 @@ def alike(first: GraphMeasures, second: GraphMeasures) -> bool:
 
 
 def _runs(offsets: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:
-    """Packed rows of the chosen runs in their order, and the offsets of these runs among themselves."""
+    """Packed rows of the chosen runs, in the given order, and the offsets of the runs in this new packing."""
     lengths = np.diff(offsets)[chosen]
     ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     rows = np.repeat(offsets[:-1][chosen] - ends[:-1], lengths) + np.arange(ends[-1])
@@ -121,7 +122,7 @@ def _runs(offsets: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def in_precision(measures: GraphMeasures, precision: str) -> GraphMeasures:
-    """Measures whose matrices are in the precision of the solve; costs stay float64."""
+    """Measures with their matrices in the precision of the solve; everything else stays as it is."""
     real = np.dtype(precision)
     return measures._replace(
         factors=measures.factors.astype(real, copy=False),
@@ -131,7 +132,7 @@ def in_precision(measures: GraphMeasures, precision: str) -> GraphMeasures:
 
 
 def joined(first: GraphMeasures, second: GraphMeasures) -> GraphMeasures:
-    """One set of measures after the other; both must come from one representation."""
+    """The graphs of `first` followed by those of `second`; both must come from the same representation."""
     offset_fields = {name for name in GraphMeasures._fields if name.endswith("offsets")}
     parts: dict[str, Any] = {}
     for name in GraphMeasures._fields:

@@ -1,26 +1,29 @@
-"""The GPU backend: chunks of pairs of like size, each one launch of the fused kernel or one batch of products.
+"""The GPU backend: chunks of pairs of similar size, each solved by one launch of the fused kernel or as one batch.
 
-    device_measures.py   what the device keeps of each graph, in stacks of one size class
-    plan.py              which pairs are solved together, in chunks that fit the device
-    fused_run.py         small graphs: chunks through the fused kernel
-      fused.py             the numbered steps of one pair, on the chip from beginning to end (Triton)
-      fused_costs.py       step 1: M of every pair of a chunk, tile by tile (Triton)
-      fused_sinkhorn.py    step 4, on plain numbers or on logarithms
-      fused_math.py        arithmetic of both
-    batched.py           the numbered steps of B pairs at once (torch): large graphs, single pairs, no Triton
-      batched_costs.py     step 1
-      batched_sinkhorn.py  step 4
+    device_measures.py   the data of the graphs on the device, in one stack per size class
+    plan.py              which pairs are solved together, in chunks that fit on the device
+    fused_run.py         small graphs: solves chunks with the fused kernel
+      fused.py             the numbered steps for one pair, entirely on chip (Triton)
+      fused_costs.py       step 1 (costs): M of every pair of a chunk, tile by tile (Triton)
+      fused_sinkhorn.py    step 4 (direction), on plain numbers or on logarithms
+      fused_math.py        arithmetic for fused.py and fused_sinkhorn.py
+    batched.py           the numbered steps for B pairs at once (torch): large graphs, single pairs, or no Triton
+      batched_costs.py     step 1 (costs)
+      batched_sinkhorn.py  step 4 (direction)
 
     run_pairs ──► plan ──► up to 128 nodes: fused_run ──► fused, fused_costs ──► fused_sinkhorn, fused_math
                     └────► larger:          batched ──► batched_costs, batched_sinkhorn
     run_pair ────────────► one pair:        batched, in double precision
 
-Which device there is and how much fits on it says `runtime.device`.
+`rwk.runtime.device` chooses the device and says how much memory a chunk may take.
 
-`run_pairs` solves in single precision, `run_pair` in double. Pairs that single precision spoils are solved again in
-double: those whose spread of g / lam not even logarithms carry, as the kernel says, those whose gap came too near the
-tolerance to tell on which side it is, those whose value is a small remainder of large terms, as of a graph with itself,
-and graphs with node weights of very different size.
+`run_pairs` solves in single precision, `run_pair` in double. `run_pairs` solves a pair again in double precision if
+single precision is not accurate enough for it, which is so in four cases:
+
+    - g / lam spreads so far that the fused kernel gives up, even on logarithms;
+    - a gap came so near the tolerance that rounding decides whether the pair stops;
+    - the value is a small difference of large terms, for example for a graph paired with itself;
+    - the node weights of a graph differ widely.
 """
 
 from __future__ import annotations
@@ -42,10 +45,10 @@ from rwk.transport.measures import GraphMeasures
 from rwk.transport.problem import CostWeights, PairResults, PairSolution, ScgOptions, make_solution
 
 SMALL_REMAINDER: Final = 0.3  # of the Gromov-Wasserstein term's constant part
-SMALL_SHARE: Final = 0.1  # of what the product cost costs at most: it is 1 less a number near 1
-UNEVEN_WEIGHTS: Final = 1e3  # largest node weight of a graph by its least
+SMALL_SHARE: Final = 0.1  # of the largest product cost, which is computed as 1 minus a number near 1
+UNEVEN_WEIGHTS: Final = 1e3  # largest node weight of a graph divided by its smallest
 
-_kept: list[tuple[GraphMeasures, Store]] = []  # the last store, for lists of pairs that come in parts
+_kept: list[tuple[GraphMeasures, Store]] = []  # the last store, reused if a list of pairs comes in parts
 
 
 def run_pairs(
@@ -57,7 +60,7 @@ def run_pairs(
     n_jobs: int | None = None,
     tick: Ticker | None = None,
 ) -> PairResults:
-    """Solve pairs as oriented. `n_jobs` means nothing here: one thread drives the device."""
+    """Solve pairs, each as (source, target). `n_jobs` has no effect here: one thread drives the device."""
     device = open_device()
     results = PairResults.empty(len(pairs))
     if not len(pairs):
@@ -74,7 +77,7 @@ def run_pairs(
 def run_pair(
     measures: GraphMeasures, a: int, b: int, weights: CostWeights, options: ScgOptions, *, trace: bool = False
 ) -> PairSolution:
-    """Solve one pair in double precision, coupling included."""
+    """Solve one pair in double precision; the solution includes the coupling."""
     import torch
 
     device = open_device()
@@ -96,7 +99,7 @@ def run_pair(
 
 
 def _run_job(job: Job, *, fused: bool) -> NDArray[np.int64]:
-    """Solve the pairs of a job; returns the numbers of those that need double precision."""
+    """Solve the pairs of a job; returns the indices of those that need double precision."""
     given_up = [np.zeros(0, np.int64)]
     for group in group_pairs(job.store, job.pairs):
         shape = fused_shape(group.source, group.target) if fused else None
@@ -110,7 +113,7 @@ def _run_job(job: Job, *, fused: bool) -> NDArray[np.int64]:
 
 
 def _run_batched(job: Job, group: Group, *, fused: bool) -> NDArray[np.int64]:
-    """Chunks through the batched body; returns the numbers of the pairs that need double precision."""
+    """Solve a group with the batched body; returns the indices of the pairs that need double precision."""
     store, source, target = job.store, group.source, group.target
     unsure = [np.zeros(0, np.int64)]
 
@@ -139,10 +142,10 @@ def _as_results(solved: BatchResults) -> PairResults:
 
 
 def _spoilt(measures: GraphMeasures, job: Job) -> NDArray[np.int64]:
-    """Numbers of solved pairs whose last digits single precision spoils.
+    """Indices of solved pairs for which single precision is not accurate enough.
 
-    A value may be what little large terms leave over; and L holds 1 / weights, so a graph whose node weights differ
-    widely has entries of very different size.
+    A value may be a small difference of large terms. Also, L contains 1 / weights, so its entries differ widely in size
+    if the node weights of a graph do.
     """
     remainder = SMALL_REMAINDER * job.weights.beta_global * job.store.moments[job.pairs].sum(axis=1)
     remainder += SMALL_SHARE * job.store.product_cost
@@ -153,7 +156,7 @@ def _spoilt(measures: GraphMeasures, job: Job) -> NDArray[np.int64]:
 
 
 def _solve_in_double(measures: GraphMeasures, members: NDArray[np.int64], job: Job) -> None:
-    """Solve some pairs of a job again."""
+    """Solve some pairs of a job again, in double precision."""
     import torch
 
     pairs = job.pairs[members]
@@ -164,7 +167,7 @@ def _solve_in_double(measures: GraphMeasures, members: NDArray[np.int64], job: J
 
 
 def _store_of(measures: GraphMeasures, device: Any) -> Store:
-    """The graphs on the device; those of the last call are still there."""
+    """The graphs on the device; the store of the last call is reused if the measures are the same."""
     import torch
 
     for known, store in _kept:
@@ -178,7 +181,7 @@ def _store_of(measures: GraphMeasures, device: Any) -> Store:
 
 @contextmanager
 def _on_device() -> Iterator[None]:
-    """Single-precision products in single precision, whatever the process chose; a full memory in one sentence."""
+    """Turn off tf32 inside the block, whatever the process chose, and report full device memory in one sentence."""
     import torch
 
     allowed = torch.backends.cuda.matmul.allow_tf32

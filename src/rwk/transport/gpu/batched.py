@@ -1,13 +1,13 @@
 """The batched solver body: Sinkhorn conditional gradient for B pairs of two size classes at once, in torch.
 
-    1  costs of the pairs                       5  gaps, and which pairs stop
-    2  start: gamma = mu nu^T and Q(gamma)      6  Q(Delta), the only products of an iteration
-    3  gradient                                 7  line search, no products
-    4  direction: Sinkhorn, rounded             8  step; at the end 9: values, and terms where asked for
+    1  costs, of all pairs                      5  gap, and which pairs stop
+    2  start: gamma = mu nu^T and Q(gamma)      6  products: Q(Delta), the only ones of an iteration
+    3  gradient                                 7  line search, without products
+    4  direction: Sinkhorn, rounded             8  step; at the end 9 value, and its terms if asked for
 
-For graphs that do not fit on chip, for single pairs in double precision, and for processors without a GPU. Every
-matrix is (B, N, M), padded by nodes without mass; a pair that stopped keeps its state while others go on, and once
-half of them have stopped the rest goes on alone. Notation: problem.py.
+It solves graphs that do not fit on chip, pairs in double precision, and all pairs if there is no Triton. Every
+matrix is (B, N, M), padded with nodes without mass. A pair that has stopped keeps its state while the others continue;
+once half of the pairs have stopped, they are removed from the batch. Notation and numbers: problem.py.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from rwk.transport.problem import (
     ScgOptions,
 )
 
-# How near the tolerance a gap may come in single precision, relative to the mean of |gradient|, before its pair is
-# solved again in double: one more or one less iteration changes a value by far more than rounding does.
+# If a gap in single precision is nearer to the tolerance than this, relative to the mean of |gradient|, the pair is
+# solved again in double precision: one iteration more or less changes a value by far more than rounding does.
 UNSURE_32: Final = 1e-6
-LEAST_MASS: Final = {4: LEAST_MASS_32, 8: LEAST_MASS_64}  # by the bytes of a number
+LEAST_MASS: Final = {4: LEAST_MASS_32, 8: LEAST_MASS_64}  # by bytes per number
 
 
 class PairBatch(NamedTuple):
-    """What stays the same through the solve."""
+    """Everything about B pairs that stays the same through the solve."""
 
     mu: Any  # (B, N)
     nu: Any  # (B, M)
     linear: Any  # M (B, N, M)
-    neighbour: Any | None  # C_N, where terms are asked for
+    neighbour: Any | None  # C_N, if terms are asked for
     log_prior: Any | None  # (B, N, M)
-    fixed: Any  # the part of the gradient that gamma does not change; FAR where padded nodes are
+    fixed: Any  # the part of the gradient that does not depend on gamma; FAR for padded nodes
     constant: Any  # (B,) beta_global <c, gamma>, c = (C_mu^2 mu + C_nu^2 nu) / 2
     structure_mu: Any  # C_P (B, N, N)
     structure_nu: Any  # C_P (B, M, M)
@@ -58,22 +58,22 @@ class PairBatch(NamedTuple):
 
 
 class BatchResults(NamedTuple):
-    """Everything of B solved pairs, on the device."""
+    """Results of B pairs, on the device."""
 
     values: Any  # (B,) float64
     n_iter: Any  # (B,) int32
     gaps: Any  # (B,) float64
     converged: Any  # (B,) bool
-    unsure: Any  # (B,) bool: a gap came so near the tolerance that single precision can't tell on which side it is
-    gamma: Any  # (B, N, M), when asked for, and
-    terms: Any  # (B, 7) float64, whose sum is the value
-    history: list[tuple[Any, Any]]  # (objective, gap) before each iteration, when asked for
+    unsure: Any  # (B,) bool: a gap came so near the tolerance that rounding decides whether the pair stops
+    gamma: Any  # (B, N, M), if asked for
+    terms: Any  # (B, 7) float64, if asked for; their sum is the value
+    history: list[tuple[Any, Any]]  # (objective, gap) before each iteration, if asked for
 
 
 def load_batch(
     store: Store, source: Stack, target: Stack, a: Any, b: Any, weights: CostWeights, costs: tuple[Any, Any | None]
 ) -> PairBatch:
-    """Step 1, given M and, where terms are asked for, C_N."""
+    """Step 1: everything else that stays the same, given `costs`: M and, if terms are asked for, C_N."""
     mu, nu = source.weights[a], target.weights[b]
     valid = (mu > 0)[:, :, None] & (nu > 0)[:, None, :]
     linear: Any = (costs[0] * valid).to(store.real)
@@ -108,7 +108,7 @@ def target_image(batch: PairBatch, x: Any) -> Any:
 
 
 def start_image(batch: PairBatch, weights: CostWeights, start: Any) -> Any:
-    """Step 2: Q(mu nu^T) (B, N, M), which is a sum of outer products."""
+    """Step 2: Q(mu nu^T), (B, N, M), as a sum of outer products."""
     (carried_mu, rough_mu, smooth_mu), (carried_nu, rough_nu, smooth_nu) = (
         images.unbind(dim=1) for images in (batch.images_mu, batch.images_nu)
     )
@@ -147,10 +147,10 @@ def logarithms(gamma: Any) -> Any:
 
 
 class BatchPoint(NamedTuple):
-    """Where a batch is, with what the line search asks for."""
+    """The current couplings of a batch, with what the line search needs to know about them."""
 
     gamma: Any  # (B, N, M)
-    logs: Any  # log gamma; without the degree prior gamma itself, which nothing looks at
+    logs: Any  # log gamma; without the degree prior it is not used and is gamma itself
     entropy: Any  # (B,) <gamma, log gamma>, or 0
 
     @classmethod
@@ -165,11 +165,11 @@ class BatchPoint(NamedTuple):
 def line_search(
     weights: CostWeights, point: BatchPoint, delta: Any, slope: Any, curvature: Any, active: Any
 ) -> tuple[Any, Any, BatchPoint]:
-    """Step 7: steps, changes of H and the accepted points.
+    """Step 7: the steps, the changes of H and the accepted points.
 
     H(gamma + alpha Delta) - H(gamma) = alpha <g - kl log gamma, Delta> + alpha^2 <Q(Delta), Delta>
-    + kl <gamma' log gamma' - gamma log gamma, 1>: the prior, which is linear, cancels. The step of a pair that is
-    not active, and of one for which no descent was found, is 0.
+    + kl <gamma_new log gamma_new - gamma log gamma, 1>; the term of the prior is linear in gamma, so it is already part
+    of the slope. The step is 0 for a pair that is not active, and for a pair for which no step descends.
     """
     import torch
 
@@ -191,7 +191,7 @@ def line_search(
 
 
 def terms_at(batch: PairBatch, weights: CostWeights, gamma: Any) -> Any:
-    """Step 9: the seven terms of H (B, 7), recomputed from gamma; without C_N, its term is in the first."""
+    """Step 9: the seven terms of H (B, 7), recomputed from gamma; without C_N, the first includes the second."""
     import torch
 
     terms = torch.zeros((len(gamma), len(TERM_NAMES)), dtype=torch.float64, device=gamma.device)
@@ -214,7 +214,7 @@ def terms_at(batch: PairBatch, weights: CostWeights, gamma: Any) -> Any:
 
 
 def value_at(batch: PairBatch, weights: CostWeights, point: BatchPoint, image: Any) -> Any:
-    """Step 9 without products: H (B,) where Q(gamma) is known."""
+    """Step 9 without products: H (B,), from Q(gamma)."""
     kl = weights.beta_global * weights.degree_weight
     value = inner(point.gamma, batch.linear) + inner(point.gamma, image) + batch.constant
     return value if kl == 0.0 else value + kl * (point.entropy - inner(point.gamma, batch.log_prior))
@@ -223,9 +223,9 @@ def value_at(batch: PairBatch, weights: CostWeights, point: BatchPoint, image: A
 def solve_batch(
     batch: PairBatch, weights: CostWeights, options: ScgOptions, *, couplings: bool = False, trace: bool = False
 ) -> BatchResults:
-    """The whole of Algorithm 1 for every pair of a batch whose step 1 is done.
+    """Steps 2 to 9 of Algorithm 1 for every pair of a batch.
 
-    Values come from Q(gamma), carried from step to step, or with `couplings` from the terms at gamma.
+    With `couplings`, the values are sums of the terms; without, they come from Q(gamma), carried from step to step.
     """
     import torch
 
@@ -251,14 +251,15 @@ def solve_batch(
         if couplings:
             results.gamma[held] = point.gamma
 
-    held = torch.arange(count, device=device)  # which pairs the working arrays hold
+    held = torch.arange(count, device=device)  # indices of the pairs that are still in the working arrays
     active = torch.ones(count, dtype=torch.bool, device=device)
     for _ in range(options.max_iter):
         g = torch.add(batch.fixed, image, alpha=2.0)  # 3 gradient
         if kl != 0.0:
             g.add_(point.logs, alpha=kl)
-        delta = sinkhorn_plan(g, batch.mu, batch.nu, options.entropy, options.sinkhorn_iter).sub_(point.gamma)  # 4
-        slope = inner(delta, g)  # 5
+        # 4 direction
+        delta = sinkhorn_plan(g, batch.mu, batch.nu, options.entropy, options.sinkhorn_iter).sub_(point.gamma)
+        slope = inner(delta, g)  # 5 gap
         if narrow:
             results.unsure[held] |= active & ((slope + options.tol).abs() <= UNSURE_32 * inner(point.gamma, g.abs()))
         del g
@@ -281,7 +282,7 @@ def solve_batch(
         remaining = int(active.sum())
         if remaining == 0:
             break
-        if 2 * remaining <= len(held):  # the others keep their state, and leave
+        if 2 * remaining <= len(held):  # store the results of the others and remove them
             leave()
             held, image, point, batch = held[active], image[active], point.take(active), batch.take(active)
             active = active[active]
@@ -296,7 +297,7 @@ def solve_places(
     store: Store, source: Stack, target: Stack, a: Any, b: Any, weights: CostWeights, options: ScgOptions,
     *, trace: bool = False,
 ) -> BatchResults:  # fmt: skip
-    """Pairs by their places in two stacks, with every term."""
+    """Solve pairs, given by their places in two stacks, with couplings and terms."""
     costs = linear_cost(store, source, target, a, b, weights)
     batch = load_batch(store, source, target, a, b, weights, costs)
     return solve_batch(batch, weights, options, couplings=True, trace=trace)

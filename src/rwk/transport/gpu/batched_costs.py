@@ -1,7 +1,7 @@
 """Step 1 of the batched body: cost matrices of B pairs of two size classes, in float64.
 
-Distances are sums of squared differences, except over sparse columns, where a remainder at rounding level is taken
-for 0: nodes with equal features are at distance 0 exactly. Entries of padded nodes mean nothing.
+Squared distances are sums of squared differences, except over sparse columns, where a result at rounding level counts
+as 0. So nodes with equal features have a distance of exactly 0. Entries of padded nodes are meaningless.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rwk.transport.problem import PRIOR_FLOOR, ROUNDING, CostWeights
 def linear_cost(
     store: Store, source: Stack, target: Stack, a: Any, b: Any, weights: CostWeights
 ) -> tuple[Any, Any | None]:
-    """M = C_V + beta_local C_N, and C_N where it counts, both (B, N, M); a and b are places in the two stacks."""
+    """M = C_V + beta_local C_N, and C_N if it is used, both (B, N, M); a and b are places in the two stacks."""
     feature = feature_cost(store, source, target, a, b)
     if weights.beta_local == 0.0:
         return feature, None
@@ -24,7 +24,7 @@ def linear_cost(
 
 
 def feature_cost(store: Store, source: Stack, target: Stack, a: Any, b: Any) -> Any:
-    """C_V: distance of feature vectors, and the share of Weisfeiler-Lehman rounds that differ; or a product (R18)."""
+    """C_V: distance of feature vectors plus share of Weisfeiler-Lehman rounds that differ; or a product (R18)."""
     if store.product_cost > 0.0:
         return _product_cost(store, source, target, a, b)
     squares = _distances(source.features[a], target.features[b]).square_()
@@ -38,7 +38,7 @@ def feature_cost(store: Store, source: Stack, target: Stack, a: Any, b: Any) -> 
 
 
 def _product_cost(store: Store, source: Stack, target: Stack, a: Any, b: Any) -> Any:
-    """C_V by R18: cost (1 - w exp(-|r_x - r_y| - |a_x - a_y|)), w the share of Weisfeiler-Lehman rounds that agree."""
+    """R18: C_V = cost (1 - w exp(-|r_x - r_y| - |a_x - a_y|)), w = share of Weisfeiler-Lehman rounds that agree."""
     near = _distances(source.features[a], target.features[b])
     near = near.add_(_distances(source.returns[a], target.returns[b])).neg_().exp_()
     rounds = source.colours.shape[1]
@@ -55,11 +55,11 @@ def neighbour_cost(store: Store, source: Stack, target: Stack, a: Any, b: Any) -
 
 
 def log_degree_prior(source: Stack, target: Stack, a: Any, b: Any, valid: Any) -> Any:
-    """log gamma': likeness of degrees, floored, as a joint distribution; 0 where a node is padding."""
+    """log gamma': similarity of degrees, floored, normalised to a joint distribution; 0 for padded nodes."""
     import torch
 
     d, e = source.degrees[a][:, :, None], target.degrees[b][:, None, :]
-    # R8: 0/0 counts as equal degrees, both differences are 0 then
+    # R8: 0/0 counts as equal degrees; the difference is 0 then
     least = torch.finfo(d.dtype).tiny
     likeness = (1.0 - (d - e).abs() / torch.maximum(d, e).clamp_min(least)).clamp_min(PRIOR_FLOOR)
     totals = (likeness * valid).sum(dim=(1, 2), keepdim=True)
@@ -67,7 +67,7 @@ def log_degree_prior(source: Stack, target: Stack, a: Any, b: Any, valid: Any) -
 
 
 def _distances(x: Any, y: Any, p: float = 2.0) -> Any:
-    """Distances of columns: (B, c, N) and (B, c, M) to (B, N, M); p = 0 counts the entries that differ."""
+    """Distances between columns of (B, c, N) and (B, c, M), as (B, N, M); p = 0 counts the entries that differ."""
     import torch
 
     x, y = (rows.to(torch.float64).transpose(1, 2).contiguous() for rows in (x, y))
@@ -77,7 +77,7 @@ def _distances(x: Any, y: Any, p: float = 2.0) -> Any:
 
 
 def _sparse_squares(store: Store, source: Stack, target: Stack, a: Any, b: Any) -> Any:
-    """|x|^2 + |y|^2 - 2 <x, y> over sparse columns; what is left of equal nodes is 0."""
+    """|x|^2 + |y|^2 - 2 <x, y> over sparse columns; exactly 0 for equal nodes."""
     import torch
 
     x, ids, real_x = _columns_of(source, a)
@@ -86,7 +86,7 @@ def _sparse_squares(store: Store, source: Stack, target: Stack, a: Any, b: Any) 
     del y
     if not len(source.column_ids) or not len(target.column_ids):
         return both
-    # the target's column for each column of the source: its columns are ascending by graph, then by number
+    # find the target's column for each column of the source: the columns are sorted by graph, then by number
     counts = target.column_offsets.diff()
     owner = torch.repeat_interleave(counts, output_size=len(target.column_ids))
     known = owner * store.n_columns + target.column_ids
@@ -99,7 +99,7 @@ def _sparse_squares(store: Store, source: Stack, target: Stack, a: Any, b: Any) 
 
 
 def _columns_of(stack: Stack, places: Any) -> tuple[Any, Any, Any]:
-    """Sparse columns of listed graphs (B, C, P), their numbers (B, C), and which of them are there (B, C)."""
+    """Sparse columns of the listed graphs (B, C, P), their numbers (B, C), and which are not padding (B, C)."""
     import torch
 
     starts = stack.column_offsets[places]

@@ -1,29 +1,30 @@
-"""Step 4 of the batched body: Sinkhorn directions of B pairs, rounded to exact marginals.
+"""Step 4 of the batched body: Sinkhorn plans of B pairs, rounded to exact marginals.
 
-The rounds are those of the CPU body (u = 1 first, each round v then u). What differs is the scale they are kept in:
+The rounds are the same as on the CPU (u = 1 first, then in each round v and then u). Only their scale is different:
 with a_i = min_k g_ik and b_k = min_i (g_ik - a_i), the kernel exp(-(g - a - b) / lam) has a 1 in every row and
-column, and u exp(-a / lam), v exp(-b / lam) are its scalings. So single precision carries spreads of g / lam far
-beyond what the plain kernel could. Where it can't, the same rounds run in double precision, and on logarithms in
-double precision where not even that carries them.
+column, and its scalings are u exp(-a / lam) and v exp(-b / lam). In this scale, single precision is enough for a much
+larger spread of g / lam than with the kernel exp(-g / lam). If the spread is too large even so, the same rounds run
+in double precision, and if it is too large for that, on logarithms in double precision.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-PLAIN_SPREAD: Final = {4: 75.0, 8: 600.0}  # by bytes of a number: products of kernel and scaling stay normal
-FAR: Final = {4: 1e36, 8: 1e300}  # cost of padded nodes, beyond any other
+# by bytes per number: up to this spread of g / lam, products of kernel and scaling stay normal numbers
+PLAIN_SPREAD: Final = {4: 75.0, 8: 600.0}
+FAR: Final = {4: 1e36, 8: 1e300}  # cost of padded nodes, larger than any other
 TINY: Final = {4: 1e-37, 8: 1e-300}
 
 
 def sinkhorn_plan(g: Any, mu: Any, nu: Any, lam: float, rounds: int) -> Any:
-    """The couplings (B, N, M) that `rounds` Sinkhorn rounds find for costs g, which are FAR where padded nodes are."""
+    """The couplings (B, N, M) after `rounds` Sinkhorn rounds on costs g, which are FAR for padded nodes."""
     import torch
 
     real_u = mu > 0
     a = g.amin(dim=2).mul_(real_u)  # (B, N)
     rest = g - a[:, :, None]
-    rest.sub_(rest.amin(dim=1, keepdim=True))  # of padded columns all 0, but they have no mass; padded rows stay far
+    rest.sub_(rest.amin(dim=1, keepdim=True))  # padded columns become 0, but have no mass; padded rows stay FAR
     start = (a - a.masked_fill(~real_u, FAR[a.element_size()]).amin(dim=1, keepdim=True)).mul_(real_u)
     spread = torch.maximum(rest.amax(dim=2).mul_(real_u).amax(dim=1), start.amax(dim=1))
     sides = rest, start, mu, nu
@@ -70,7 +71,7 @@ def _scale_logarithms(rest: Any, start: Any, mu: Any, nu: Any, lam: float, round
         log_v = torch.where(real_v, log_nu - torch.logsumexp(logs + log_u[:, :, None], dim=1), nothing)
         log_u = torch.where(real_u, log_mu - torch.logsumexp(logs + log_v[:, None, :], dim=2), nothing)
     plan = (logs + log_u[:, :, None] + log_v[:, None, :]).exp_()
-    # logarithms of millions have few digits left behind the point, so rows are not exact here
+    # logarithms in the millions have few digits after the decimal point, so rows are not exact here
     plan.mul_((mu / plan.sum(dim=2).clamp_min(TINY[8])).clamp_max(1.0)[:, :, None])
     carried = plan.sum(dim=1)
     plan.mul_((nu / carried.clamp_min(TINY[8])).clamp_max(1.0)[:, None, :])
@@ -78,7 +79,7 @@ def _scale_logarithms(rest: Any, start: Any, mu: Any, nu: Any, lam: float, round
 
 
 def _add_missing(plan: Any, missing_rows: Any, missing_columns: Any) -> Any:
-    """Spread missing mass as the rank-one plan e_r e_c^T / |e_r| (R13)."""
+    """Add the missing mass as the rank-one plan e_r e_c^T / |e_r| (R13)."""
     import torch
 
     missing_rows, missing_columns = missing_rows.clamp_min(0.0), missing_columns.clamp_min(0.0)

@@ -1,7 +1,7 @@
-"""What the device keeps of each graph, uploaded once: stacks of graphs of one size class.
+"""The data of the graphs on the device, uploaded once, in one stack per size class.
 
-A graph of n nodes lives in the stack of the smallest width P >= n of the ladder, padded by zeros; a padded node has
-no mass, so it takes part in nothing. Pairs are listed by their places in two stacks and read from there.
+A graph of n nodes is in the stack with the smallest width P >= n (see `width_of`), padded with zeros. A padded node
+has no mass, so it does not change any result. A pair is given by the places of its graphs in two stacks.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ from numpy.typing import NDArray
 from rwk.transport.measures import GraphMeasures
 
 LADDER: Final = (16, 32, 64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024)
-GROWTH_STEP: Final = 512  # widths beyond the ladder
-ENTRIES_AT_ONCE: Final = 2**26  # of sparse columns, made dense together
-FUSED_WIDTH: Final = 128  # the fused kernel solves graphs up to here, with a dense S; beyond, F serves
+GROWTH_STEP: Final = 512  # larger widths are multiples of this
+ENTRIES_AT_ONCE: Final = 2**26  # entries of sparse columns that are made dense together
+FUSED_WIDTH: Final = 128  # the fused kernel solves graphs up to this width, with a dense S; larger ones use F
 
 
 class Stack(NamedTuple):
-    """Graphs of one size class; g graphs, P nodes each. Matrices are in the precision of the solve."""
+    """Graphs of one size class: g graphs with P nodes each. Matrices are in the precision of the solve."""
 
     width: int  # P
     sizes: Any  # (g,) int32
     weights: Any  # (g, P)
     degrees: Any  # (g, P)
     maps: Any  # (g, 2, P, P): C_P and L
-    operands: Any  # (g, 3, P, P) for the fused kernel: C_P, L and S, columns in OPERAND_ORDER
+    operands: Any  # (g, 3, P, P) for the fused kernel: C_P, L and S, columns in `operand_order`
     factors: Any  # (g, P, r): F
     vectors: Any  # (g, 4, P): C_P^2 w / 2, C_P w, L w, S w
     moments: Any  # (g,): <C_P^2 w / 2, w>
     features: Any  # (g, d, P) dense part of the feature vectors
-    returns: Any  # (g, 50, P) return probabilities for a product cost, else (g, 0, P)
+    returns: Any  # (g, 50, P) return probabilities if there is a product cost, else (g, 0, P)
     embedding: Any  # (g, k, P)
     signs: Any  # (g, k, P) int8
     colours: Any  # (g, rounds, P) int32, numbered over all graphs
     column_offsets: Any  # (g + 1,) int64
-    column_ids: Any  # int32 sparse columns of each graph, ascending; numbered over all graphs in the order of keys
-    columns: Any  # (columns, P) their values, dense
-    column_norms: Any  # (g, P) float64, the sum of their squares
+    column_ids: Any  # int32 sparse columns of each graph, ascending; numbered over all graphs in order of their keys
+    columns: Any  # (columns, P) the values of the sparse columns, dense
+    column_norms: Any  # (g, P) float64, the sum of the squares of these values
 
 
 class Store(NamedTuple):
@@ -50,9 +50,9 @@ class Store(NamedTuple):
     real: Any  # torch dtype of the solve
     stacks: dict[int, Stack]
     widths: NDArray[np.int64]  # size class of each graph
-    places: NDArray[np.int64]  # and its place in that stack
+    places: NDArray[np.int64]  # place of each graph in its stack
     moments: NDArray[np.float64]  # <C_P^2 w / 2, w> of each graph, on the host
-    n_columns: int  # distinct sparse columns
+    n_columns: int  # number of distinct sparse columns
     hamming_cost: float
     product_cost: float
     neighbour_cost: float
@@ -107,7 +107,7 @@ def _make_stack(
     slots = ragged(np.arange(len(graphs)) * width, sizes)  # where they go in (g, P)
 
     def by_node(values: NDArray[Any], dtype: Any) -> Any:
-        """(V, c) rows to (g, c, P)."""
+        """Rows (V, c) as (g, c, P)."""
         rows = values[runs].reshape(len(runs), -1)
         padded = torch.zeros((len(graphs) * width, rows.shape[1]), dtype=dtype, device=device)
         padded[torch.from_numpy(slots).to(device)] = torch.from_numpy(np.ascontiguousarray(rows)).to(device, dtype)
@@ -150,7 +150,7 @@ def _make_stack(
 
 
 def ragged(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """starts[0], starts[0] + 1 .. for lengths[0] numbers, then the same of the next run.
+    """starts[0], starts[0] + 1, ... (lengths[0] numbers), then the same for each next run.
 
     >>> ragged(np.array([5, 0]), np.array([2, 3])).tolist()
     [5, 6, 0, 1, 2]
@@ -163,8 +163,8 @@ def ragged(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.
 def operand_order(width: int) -> NDArray[np.int64]:
     """Columns in the order in which tensor cores hold a product in registers: 0 2 4 6 1 3 5 7 of every eight.
 
-    A matrix with such columns, times a result of an earlier product as it lies in registers, is the right product,
-    and nothing has to be moved between threads.
+    A matrix with its columns in this order can be multiplied by the result of an earlier product as it is in registers:
+    the product is correct, and no data has to move between threads.
     """
     return np.arange(width).reshape(-1, 4, 2).transpose(0, 2, 1).ravel()
 
@@ -172,10 +172,10 @@ def operand_order(width: int) -> NDArray[np.int64]:
 def _squares(
     packed: NDArray[Any], offsets: NDArray[np.int64], graphs: NDArray[np.int64], sizes: Any, width: int, device: Any
 ) -> Any:
-    """Packed (n, n) matrices as (g, P, P), float64 so that what is summed from them is."""
+    """Packed (n, n) matrices as (g, P, P), in float64 so that sums over them are in float64 too."""
     import torch
 
-    if width > FUSED_WIDTH:  # few and large: block by block, without a list of all their places
+    if width > FUSED_WIDTH:  # few and large graphs: copied one by one, without an index of every entry
         blocks = torch.zeros((len(graphs), width, width), dtype=torch.float64, device=device)
         for block, graph, n in zip(blocks, graphs, sizes.tolist(), strict=True):
             square = np.ascontiguousarray(packed[offsets[graph] : offsets[graph + 1]]).reshape(n, n)
@@ -205,7 +205,7 @@ def _laplacians(measures: GraphMeasures, graphs: NDArray[np.int64], sizes: Any, 
 
 
 def _factors(measures: GraphMeasures, graphs: NDArray[np.int64], sizes: Any, width: int, device: Any) -> Any:
-    """F of each graph, columns padded to the widest."""
+    """F of each graph, padded to the largest number of columns."""
     import torch
 
     totals = np.diff(measures.factor_offsets)[graphs]
@@ -227,9 +227,9 @@ def _columns(
     ids: NDArray[np.int32],
     real: Any,
 ) -> tuple[Any, Any, Any, Any]:
-    """Sparse columns of these graphs: offsets by graph, ids, dense values, and the squares of those summed by node.
+    """Sparse columns of these graphs: offsets by graph, ids, dense values, and the sum of their squares per node.
 
-    `entries` are rows and values, on the device.
+    `entries` are the rows and values of all entries, on the device.
     """
     import torch
 
@@ -246,12 +246,12 @@ def _columns(
         places = torch.arange(total, device=device) + (there[0] - (ends - there[1]))[owner]
         padded[some].view(-1)[owner * width + rows[places]] = values[places].to(real)
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    # summed on the host, in one order: atomic additions would come in any
+    # summed on the host in a fixed order; the order of atomic additions on the device is not fixed
     mine = ragged(starts, lengths)
     single = measures.entry_values[mine].astype(np.float64 if real == torch.float64 else np.float32)
     slots = np.repeat(np.repeat(np.arange(len(graphs)) * width, counts), lengths) + measures.entry_rows[mine]
     norms = np.bincount(slots, single.astype(np.float64) ** 2, len(graphs) * width).reshape(len(graphs), width)
-    norms = norms.astype(np.float64)  # without any column they were whole numbers, which kernels are not compiled for
+    norms = norms.astype(np.float64)  # without columns, bincount returns integers, which the kernels do not take
     placed = [torch.from_numpy(array).to(device) for array in (offsets, ids[chosen], norms)]
     return placed[0], placed[1], padded, placed[2]
 

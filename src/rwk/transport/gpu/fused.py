@@ -1,20 +1,21 @@
-"""The fused solver body: Sinkhorn conditional gradient for one pair of graphs, on chip from beginning to end (Triton).
+"""The fused solver body: Sinkhorn conditional gradient for one pair of graphs, entirely on chip (Triton).
 
-    1  costs of the pair                        5  gap, and whether to stop
-    2  start: gamma = mu nu^T and Q(gamma)      6  Q(Delta), the only products of an iteration
-    3  gradient                                 7  line search, no products
-    4  direction: Sinkhorn, rounded             8  step; at the end 9: value from gamma
+    1  costs, of the pair                       5  gap, and whether to stop
+    2  start: gamma = mu nu^T and Q(gamma)      6  products: Q(Delta), the only ones of an iteration
+    3  gradient                                 7  line search, without products
+    4  direction: Sinkhorn, rounded             8  step; at the end 9 value, from gamma
 
-One program solves one pair. gamma and the gradient without its logarithm, `slopes` = M + 2 Q(gamma) + .., stay in
-registers; C_P, L and S are read again for each product, from cache. Products are three tf32 products each, exact to
-single precision. One variant for each shape (N, M) serves all settings: weights, iterations and rounds are values.
+One program solves one pair. gamma and `slopes`, the gradient without kl log gamma, stay in registers; C_P, L and S are
+read from cache again for each product. Each product is the sum of three tf32 products, which is exact to single
+precision. The kernel is compiled once per shape (N, M) and variant; weights, iterations and rounds are arguments.
 
-Sinkhorn's rounds are kept in the scale of batched_sinkhorn.py. Where g / lam spreads further than single precision
-carries, the kernel gives up and says so, and its WIDE variant, whose rounds run on logarithms, solves the pair. What
-even that can't carry is left to double precision. Notation: problem.py.
+Sinkhorn rounds use the scale of batched_sinkhorn.py. If the spread of g / lam is too large for single precision, the
+kernel gives up and reports it in the state of the pair. The WIDE variant, whose rounds run on logarithms, then solves
+the pair. If the spread is too large for that too, the pair is solved in double precision. Notation and numbers:
+problem.py.
 """
 
-# Triton compiles these functions; their arguments have no types of Python.
+# Triton compiles these functions; their arguments have no Python types.
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _PRIOR_FLOOR = tl.constexpr(PRIOR_FLOOR)
 _UNSURE = tl.constexpr(UNSURE_32)
 _SMALLEST_DEGREE = tl.constexpr(1e-30)
 
-# measured on an H200: warps of a program and, where fewer registers pay, how many
+# fastest on an H200: the number of warps per program and, if a limit is faster, of registers per thread
 LAUNCH: Final[dict[tuple[int, int], dict[str, int]]] = {
     (16, 16): {"num_warps": 1, "maxnreg": 80},
     (32, 32): {"num_warps": 1},
@@ -50,7 +51,7 @@ LAUNCH: Final[dict[tuple[int, int], dict[str, int]]] = {
 
 @triton.jit
 def _split(x):
-    """x as a sum of two tf32 numbers, the first the nearest."""
+    """x as a sum of two numbers; the first is the tf32 number nearest to x."""
     bits = (x.to(tl.int32, bitcast=True) + 0x1000) & -0x2000
     high = bits.to(tl.float32, bitcast=True)
     return high, x - high
@@ -68,7 +69,7 @@ def _product(left, right, out):
 
 @triton.jit
 def _as_operand(x, N: tl.constexpr, M: tl.constexpr):
-    """X^T, rows in operand order: as a right operand this is the very place where a product leaves X in registers."""
+    """X^T, rows in operand order: as a right operand, it needs the layout in which a product leaves X in registers."""
     return tl.trans(tl.reshape(tl.permute(tl.reshape(x, (N, M // 8, 4, 2)), (0, 1, 3, 2)), (N, M)))
 
 
@@ -76,7 +77,7 @@ def _as_operand(x, N: tl.constexpr, M: tl.constexpr):
 def _quadratic_map(
     x, maps_a, maps_b, width_a, width_b, ridge, w_structure, w_source, w_target, N: tl.constexpr, M: tl.constexpr
 ):  # fmt: skip
-    """Steps 2 and 6: Q(X) = ridge X - bg C X C + ls L X S + lt S X L; a weight of 0 costs nothing."""
+    """Steps 6 and 9: Q(X) = ridge X + w_structure C X C + w_source L X S + w_target S X L; skips weights of 0."""
     i, k = tl.arange(0, N), tl.arange(0, M)
     square_a, square_b = i[:, None] * width_a + i[None, :], k[:, None] * width_b + k[None, :]
     inside_a = (i < width_a)[:, None] & (i < width_a)[None, :]
@@ -95,7 +96,7 @@ def _quadratic_map(
 
 @triton.jit
 def _line_search(gamma, delta, slope, curvature, kl):
-    """Step 7: the step; 0 says that no descent was found."""
+    """Step 7: the step alpha; 0 if no step descends."""
     largest = tl.where(kl != 0.0, _LARGEST_STEP_WITH_KL, 1.0)
     newton = tl.minimum(tl.maximum(-slope / (2.0 * tl.where(curvature > 0, curvature, 1.0)), 0.0), largest)
     alpha = tl.where(curvature > 0, newton, largest)
@@ -126,7 +127,7 @@ def solve_pair_kernel(
     beta_global, w_source, w_target, ridge, kl, lam, tol, max_iter, rounds,
     N: tl.constexpr, M: tl.constexpr, COUPLING: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip
-    """Algorithm 1 for one pair; state: 0 not converged, 1 converged, 2 given up, and 4 more if it is unsure."""
+    """Algorithm 1 for one pair; its state is 0 (not converged), 1 (converged) or 2 (given up), plus 4 if unsure."""
     pair = tl.program_id(0).to(tl.int64)
     a, b = tl.load(pairs_a + pair), tl.load(pairs_b + pair)
     i, k = tl.arange(0, N), tl.arange(0, M)
@@ -147,18 +148,18 @@ def solve_pair_kernel(
     if kl != 0.0:
         d = tl.load(degrees_a + a * width_a + i, mask=own_a, other=0.0)[:, None]
         e = tl.load(degrees_b + b * width_b + k, mask=own_b, other=0.0)[None, :]
-        # 0/0 counts as alike: both differences are 0 then
+        # R8: 0/0 counts as equal degrees; the difference is 0 then
         likeness = tl.maximum(1.0 - tl.abs(d - e) / tl.maximum(tl.maximum(d, e), _SMALLEST_DEGREE), _PRIOR_FLOOR)
         slopes -= (kl * LN_2) * (log2(likeness) - log2(total(tl.where(inside, likeness, 0.0))))
     # 2 start
     gamma = mu[:, None] * nu[None, :]
     image = ridge * gamma
-    for t in range(3):  # rank one: C mu, L mu, S mu with C nu, S nu, L nu
+    for t in range(3):  # outer products: C mu with C nu, L mu with S nu, S mu with L nu
         weight = tl.where(t == 0, -beta_global, tl.where(t == 1, w_source, w_target))
         left = tl.load(vectors_a + (1 + t) * width_a, mask=own_a, other=0.0)
         right = tl.load(vectors_b + (1 + (3 - t) % 3) * width_b, mask=own_b, other=0.0)
         image += (weight * left)[:, None] * right[None, :]
-    slopes = tl.where(inside, slopes + 2.0 * image, FAR)  # padding is far from everything
+    slopes = tl.where(inside, slopes + 2.0 * image, FAR)  # padded nodes are far from all others
 
     gap = tl.full((), float("inf"), tl.float32)
     slope = tl.full((), 0.0, tl.float32)
@@ -168,9 +169,9 @@ def solve_pair_kernel(
     while running == 1:
         if last == 0:
             g = slopes + kl * logarithms(gamma)  # 3 gradient
-            plan, carried = sinkhorn_plan(g, mu, nu, lam, rounds, WIDE)  # 4
+            plan, carried = sinkhorn_plan(g, mu, nu, lam, rounds, WIDE)  # 4 direction
             x = plan - gamma
-            slope = total(x * g)  # 5
+            slope = total(x * g)  # 5 gap
             gap = -slope
             if tol > 0.0:
                 near = tl.abs(gap - tol) <= _UNSURE * total(gamma * tl.abs(g))
@@ -179,7 +180,7 @@ def solve_pair_kernel(
                 state = tl.where(carried, 1, 2)
                 last = 1
                 x = gamma
-        # 6 products, and those of 9 once the pair has stopped
+        # 6 products; once the pair has stopped, those of 9 value
         image = _quadratic_map(x, maps_a, maps_b, width_a, width_b, ridge, -beta_global, w_source, w_target, N, M)
         if last == 0:
             alpha = _line_search(gamma, x, slope, total(x * image), kl)  # 7 line search
@@ -190,7 +191,7 @@ def solve_pair_kernel(
                 last = 1
                 x = gamma
         else:
-            # 9 value: slopes hold 2 Q(gamma) and twice the moments, of which H has one each
+            # 9 value: slopes contain Q(gamma) and the moments twice, H contains them once
             moments = beta_global * (moment_a[:, None] + moment_b[None, :])
             value = total(gamma * (slopes - image - moments + kl * logarithms(gamma)))
             running = 0

@@ -1,12 +1,13 @@
 """Step 1 of the fused body: M = C_V + beta_local C_N of every pair of a chunk, tile by tile, in Triton.
 
-A tile sums squared differences column by column, so nodes with equal features are at distance 0 exactly. The sparse
-columns of the two graphs are merged as two sorted lists. Most columns of a pair are met in one of the graphs only and
-count with their squares: those are what the squares of all columns, known of each node, have beyond the shared ones.
-In double precision that difference is 0 for nodes that have shared columns only, but for a remainder of rounding.
+A tile sums squared differences column by column, so nodes with equal features have a distance of exactly 0. The sparse
+columns of the two graphs are merged as two sorted lists. Most columns of a pair occur in only one of the two graphs and
+add their squares. For each node, the sum of these squares is the sum over all its columns, which is known, minus the
+sum over the shared columns. In double precision this difference is at rounding level for nodes that have only shared
+columns, and then counts as 0.
 """
 
-# Triton compiles these functions; their arguments have no types of Python.
+# Triton compiles these functions; their arguments have no Python types.
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _ROUNDING = tl.constexpr(ROUNDING)
 
 @triton.jit
 def _add_squares(squares, source, target, width_a, width_b, i, k, n_columns):
-    """Add squared differences over the columns (c, P) of two graphs."""
+    """Add squared differences between nodes over the columns (c, P) of two graphs."""
     for c in range(n_columns):
         x = tl.load(source + c * width_a + i, mask=i < width_a, other=0.0)
         y = tl.load(target + c * width_b + k, mask=k < width_b, other=0.0)
@@ -38,7 +39,7 @@ def _add_squares(squares, source, target, width_a, width_b, i, k, n_columns):
 
 @triton.jit
 def _add_mismatches(count, source, target, width_a, width_b, i, k, n_columns):
-    """Count the columns (c, P) in which two graphs differ."""
+    """Add the number of columns (c, P) in which nodes of two graphs differ."""
     for c in range(n_columns):
         x = tl.load(source + c * width_a + i, mask=i < width_a, other=0)
         y = tl.load(target + c * width_b + k, mask=k < width_b, other=0)
@@ -72,7 +73,7 @@ def _linear_cost_tile(
     left = tl.load(ids_a + p, mask=p < p_end, other=NO_COLUMN)
     right = tl.load(ids_b + q, mask=q < q_end, other=NO_COLUMN)
     while (p < p_end) & (q < q_end):
-        # the loads of a step come before its comparison: they need not wait for it
+        # load before the comparison, so that the loads do not wait for it
         next_left = tl.load(ids_a + p + 1, mask=p + 1 < p_end, other=NO_COLUMN)
         next_right = tl.load(ids_b + q + 1, mask=q + 1 < q_end, other=NO_COLUMN)
         if left == right:
@@ -98,7 +99,7 @@ def _linear_cost_tile(
         r0, q0 = returns_a + a * n_returns * width_a, returns_b + b * n_returns * width_b
         cost += tl.sqrt(_add_squares(squares, r0, q0, width_a, width_b, i, k, n_returns))
         near = tl.exp(-cost)
-        # 1 - w near, w = 1 - differ: in this form nodes that are alike cost 0 exactly
+        # this is 1 - w near with w = 1 - differ (R18), in a form that is exactly 0 for nodes with equal features
         cost = product_unit * ((1.0 - near) + differ * near)
     else:
         cost += differ
@@ -118,7 +119,7 @@ def _linear_cost_tile(
 def linear_cost_into(
     out: Any, store: Store, source: Stack, target: Stack, a: Any, b: Any, weights: CostWeights
 ) -> None:
-    """Fill out (B, n, m) with M; entries of padded nodes mean nothing."""
+    """Fill `out` (B, n, m) with M; entries of padded nodes are meaningless."""
     n, m = out.shape[1:]
     tile_n, tile_m = min(n, TILE), min(m, TILE)
     rounds, n_signs = source.colours.shape[1], source.signs.shape[1]

@@ -1,6 +1,6 @@
-"""Arithmetic of the fused kernels: one instruction each where the device has one, and sums over a matrix."""
+"""Arithmetic of the fused kernels: functions that are one GPU instruction each, and reductions over a matrix."""
 
-# Triton compiles these functions; their arguments have no types of Python.
+# Triton compiles these functions; their arguments have no Python types.
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LN_2 = tl.constexpr(math.log(2.0))
 
 @triton.jit
 def log2(x):
-    """log2 in one instruction, to 2 units in the last place; Triton's own takes twenty."""
+    """log2 in one instruction, to 2 units in the last place; Triton's own log2 takes twenty instructions."""
     if _INTERPRETED:
         y = tl.log2(x)
     else:
@@ -39,7 +39,7 @@ def exp2(x):
 
 @triton.jit
 def ratio(x, y):
-    """x / y, y >= 1e-37."""
+    """x / y for y >= 1e-37."""
     if _INTERPRETED:
         inverse = 1.0 / y
     else:

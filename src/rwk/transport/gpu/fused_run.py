@@ -1,4 +1,4 @@
-"""Chunks of pairs through the fused kernels; results come back while the next chunk is solved."""
+"""Solve chunks of pairs with the fused kernels; results are copied back while the next chunk is solved."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Solved(NamedTuple):
     values: Any  # (B,) float32
     n_iter: Any  # (B,) int32
     gaps: Any  # (B,) float32
-    states: Any  # (B,) int32: 0 not converged, 1 converged, 2 given up; 4 more: unsure
-    couplings: Any | None  # (B, N, M)
+    states: Any  # (B,) int32: 0 (not converged), 1 (converged) or 2 (given up), plus 4 if unsure
+    couplings: Any | None  # (B, N, M), if asked for
 
 
 class Returning(NamedTuple):
-    """Results of a chunk on their way to the host."""
+    """Results of a chunk that are being copied to the host."""
 
     members: NDArray[np.int64]
     parts: list[Any]
@@ -46,14 +46,14 @@ class Returning(NamedTuple):
 def linear_cost_on_chip(
     job: Job, source: Stack, target: Stack, a: Any, b: Any, shape: tuple[int, int] | None = None
 ) -> Any:
-    """M of listed pairs, (B, N, M), from the kernel."""
+    """M of the listed pairs (B, N, M), computed by the kernel of fused_costs.py."""
     out = torch.empty((len(a), *(shape or (source.width, target.width))), dtype=torch.float32, device=job.store.device)
     linear_cost_into(out, job.store, source, target, a, b, job.weights)
     return out
 
 
 def run_fused(job: Job, group: Group, shape: tuple[int, int]) -> NDArray[np.int64]:
-    """Solve one group of small pairs; returns the numbers of those that need double precision."""
+    """Solve one group of pairs of small graphs; returns the indices of those that need double precision."""
     given_up, unsure = _run_variant(job, group.members, group, shape, wide=False)
     if not len(given_up):
         return unsure
@@ -63,7 +63,7 @@ def run_fused(job: Job, group: Group, shape: tuple[int, int]) -> NDArray[np.int6
 def _run_variant(
     job: Job, chosen: NDArray[np.int64], group: Group, shape: tuple[int, int], *, wide: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Solve some pairs of a group; returns the numbers of those given up, and of those whose stop is unsure."""
+    """Solve some pairs of a group; returns the indices of those given up, and of those that are unsure."""
     given_up, unsure = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     waiting: list[Returning] = []
 
@@ -89,11 +89,11 @@ def _run_variant(
 def launch(
     job: Job, group: Group, shape: tuple[int, int], a: Any, b: Any, *, couplings: bool = False, wide: bool = False
 ) -> Solved:
-    """Costs and solve of one chunk of pairs, given by places in the two stacks."""
+    """Compute the costs of one chunk of pairs, given by places in the two stacks, and solve it."""
     store, source, target, weights, options = job.store, group.source, group.target, job.weights, job.options
     n, m = shape
     cost = linear_cost_on_chip(job, source, target, a, b, shape)
-    # each an array of its own: Triton compiles anew for an address that is no multiple of 16
+    # separate arrays: Triton compiles the kernel again for an address that is not a multiple of 16
     values, gaps = (torch.empty(len(a), dtype=torch.float32, device=store.device) for _ in range(2))
     n_iter, states = (torch.empty(len(a), dtype=torch.int32, device=store.device) for _ in range(2))
     plans = torch.empty((len(a), n, m), dtype=torch.float32, device=store.device) if couplings else None

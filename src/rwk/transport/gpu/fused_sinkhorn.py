@@ -1,9 +1,9 @@
-"""Step 4 of the fused body: the Sinkhorn direction of one pair, on chip, rounded to exact marginals.
+"""Step 4 of the fused body: the Sinkhorn plan of one pair, on chip, rounded to exact marginals.
 
-Rounds are kept in the scale of batched_sinkhorn.py, on plain numbers or, in the WIDE variant, on logarithms.
+Rounds use the scale of batched_sinkhorn.py and run on plain numbers or, in the WIDE variant, on logarithms.
 """
 
-# Triton compiles these functions; their arguments have no types of Python.
+# Triton compiles these functions; their arguments have no Python types.
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import triton.language as tl
 from rwk.transport.gpu.batched_sinkhorn import PLAIN_SPREAD, TINY
 from rwk.transport.gpu.fused_math import LN_2, exp2, largest, log2, ratio
 
-# of g / lam: logarithms of this size still have three digits behind the point, and errors of that size cancel
+# of g / lam: logarithms of this size still have three digits after the decimal point, and such errors cancel
 WIDE_SPREAD: Final = 2000.0
-FAR = tl.constexpr(1e30)  # beyond any cost
+FAR = tl.constexpr(1e30)  # larger than any cost
 _PLAIN_SPREAD = tl.constexpr(PLAIN_SPREAD[4])
 _WIDE_SPREAD = tl.constexpr(WIDE_SPREAD)
 _TINY = tl.constexpr(TINY[4])
@@ -26,8 +26,8 @@ _TINY = tl.constexpr(TINY[4])
 
 @triton.jit
 def _plain_rounds(plan, start, mu, nu, scale, rounds):
-    """Sinkhorn rounds on a kernel whose products with its scalings stay normal numbers; rows are exact."""
-    plan = exp2(scale * plan)  # 0 where a node is padding
+    """Sinkhorn rounds on plain numbers, for a spread that keeps products normal numbers; rows are exact."""
+    plan = exp2(scale * plan)  # 0 for padded nodes
     u = tl.where(mu > 0, exp2(scale * start), 0.0)
     v = nu
     for _ in range(rounds):
@@ -38,7 +38,7 @@ def _plain_rounds(plan, start, mu, nu, scale, rounds):
 
 @triton.jit
 def _wide_rounds(rest, start, mu, nu, scale, rounds):
-    """The same rounds on binary logarithms, which no spread overflows."""
+    """The same rounds on binary logarithms, which do not overflow for any spread."""
     logs = tl.maximum(scale * rest, -FAR)
     p, q = tl.where(mu > 0, scale * start, 0.0), 0.0 * nu
     log_mu, log_nu = log2(tl.where(mu > 0, mu, 1.0)), log2(tl.where(nu > 0, nu, 1.0))
@@ -50,13 +50,13 @@ def _wide_rounds(rest, start, mu, nu, scale, rounds):
         total = tl.sum(exp2(logs + q[None, :] - top[:, None]), axis=1)
         p = tl.where(mu > 0, log_mu - top - log2(total), 0.0)
     plan = exp2(logs + p[:, None] + q[None, :])
-    # large logarithms lose digits: rows are made exact again
+    # large logarithms lose digits, so rows are made exact again
     return plan * ratio(mu, tl.maximum(tl.sum(plan, axis=1), _TINY))[:, None]
 
 
 @triton.jit
 def sinkhorn_plan(g, mu, nu, lam, rounds, WIDE: tl.constexpr):
-    """Step 4: the coupling of `rounds` Sinkhorn rounds, rounded, and whether single precision carried it."""
+    """Step 4: the coupling after `rounds` Sinkhorn rounds, rounded, and whether single precision was enough."""
     a = tl.where(mu > 0, tl.min(g, axis=1), 0.0)
     rest = g - a[:, None]
     b = tl.where(nu > 0, tl.min(rest, axis=0), 0.0)

@@ -1,4 +1,4 @@
-"""Which pairs are solved together: pairs of one pair of size classes, in chunks that fit the device."""
+"""Which pairs are solved together: pairs with the same two size classes, in chunks that fit on the device."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rwk.transport.gpu.device_measures import Stack, Store
 from rwk.transport.problem import CostWeights, PairResults, ScgOptions
 from rwk.transport.work import pair_cost
 
-# (N, M) the fused kernel is compiled for; a pair takes the first that holds it, so few variants serve all
+# shapes (N, M) of the fused kernel; a pair uses the first that is large enough, so few have to be compiled
 SHAPES: Final = ((16, 16), (32, 32), (32, 64), (64, 64), (32, 128), (64, 128), (128, 128))
-MATRICES_ALIVE: Final = 14  # (N, M) matrices of a pair that the batched body holds at once
+MATRICES_ALIVE: Final = 14  # (N, M) matrices per pair that the batched body holds at once
 LARGEST_CHUNK: Final = 2**18  # pairs
-LARGEST_BATCH: Final = 2**14  # pairs of the batched body
+LARGEST_BATCH: Final = 2**14  # pairs in the batched body
 
 
 class Job(NamedTuple):
@@ -31,16 +31,16 @@ class Job(NamedTuple):
     report: Callable[[int], None]
 
     def places(self, members: NDArray[np.int64]) -> tuple[Any, Any]:
-        """Places of some pairs' graphs in their stacks, on the device."""
+        """Places of the graphs of some pairs in their stacks, on the device."""
         import torch
 
         both = torch.from_numpy(self.store.places[self.pairs[members]]).to(self.store.device)
-        # clones: a view of a single pair would count as contiguous, at an address Triton compiles anew for
+        # clones: a view of a single pair counts as contiguous, and Triton would compile again for its address
         return both[:, 0].clone(), both[:, 1].clone()
 
 
 class Group(NamedTuple):
-    """Pairs of one pair of size classes; `members` are their numbers in the list, in the order given."""
+    """Pairs with the same two size classes; `members` are their indices in the list, in the order given."""
 
     source: Stack
     target: Stack
@@ -48,12 +48,12 @@ class Group(NamedTuple):
 
 
 def group_pairs(store: Store, pairs: NDArray[np.int64]) -> list[Group]:
-    """The listed pairs by size classes, costliest first."""
+    """The listed pairs grouped by their size classes, most expensive first."""
     widths = sorted(store.stacks)
     number = np.zeros(max(widths) + 1, np.int16)
     number[widths] = np.arange(len(widths))
     codes = number[store.widths[pairs[:, 0]]] * np.int16(len(widths)) + number[store.widths[pairs[:, 1]]]
-    order = np.argsort(codes, kind="stable")  # a radix sort: codes are short
+    order = np.argsort(codes, kind="stable")  # NumPy uses a radix sort for 16-bit codes
     starts = np.flatnonzero(np.diff(codes[order], prepend=np.int16(-1)))
     groups = [
         Group(store.stacks[widths[code // len(widths)]], store.stacks[widths[code % len(widths)]], members)
@@ -63,12 +63,12 @@ def group_pairs(store: Store, pairs: NDArray[np.int64]) -> list[Group]:
 
 
 def fused_shape(source: Stack, target: Stack) -> tuple[int, int] | None:
-    """The kernel variant for a pair of size classes; None for graphs that do not fit on chip."""
+    """The shape of the fused kernel for two size classes; None for graphs that do not fit on chip."""
     return next((shape for shape in SHAPES if shape[0] >= source.width and shape[1] >= target.width), None)
 
 
 def batched_pair_bytes(source: Stack, target: Stack, itemsize: int, *, costs_on_chip: bool) -> int:
-    """Device memory one pair takes in the batched body."""
+    """Bytes of device memory per pair in the batched body."""
     n, m = source.width, target.width
     matrices = MATRICES_ALIVE * n * m * itemsize + 2 * (n * n + m * m) * itemsize
     columns = 0 if costs_on_chip else max(int(stack.column_offsets.diff().max()) for stack in (source, target))
@@ -84,7 +84,7 @@ def run_chunks(
     *,
     largest: int | None = None,
 ) -> None:
-    """Call `solve` on chunks of the members that fit; out of memory halves the chunk and goes on."""
+    """Call `solve` on chunks of the members that fit on the device; if memory runs out, halve the chunk and retry."""
     import torch
 
     count = int(np.clip(chunk_bytes(device) // max(pair_bytes, 1), 1, largest or LARGEST_CHUNK))

@@ -1,9 +1,10 @@
-"""exp and log as polynomials without branches, of plain numbers and of vectors alike; quotients of vectors.
+"""Branch-free polynomial exp and log for scalars and vectors; quotients and square roots of vectors.
 
-Numba's own exp and log are calls, one element at a time. These are several times faster over an array, to a relative
-error of 1e-15 (float64) and 1e-7 (float32). `exp_of` expects arguments where exp neither overflows nor is
-subnormal (x is raised to -700, or -87, first); `log_of` expects positive normal numbers. Every product is fused by
-name, so a loop that the compiler turns into vector instructions gives the bits of the same loop one by one.
+Numba's own exp and log call a library function for each element. The functions here are several times faster over an
+array, with a relative error of 1e-15 (float64) or 1e-7 (float32). `exp_of` expects arguments for which exp does not
+overflow; arguments below -700 (float64) or -87 (float32) count as that number, so that the result is never subnormal.
+`log_of` expects positive normal numbers. Fused products are written explicitly, so a loop that the compiler vectorises
+is bit-identical to the same loop over single elements.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from rwk.transport.cpu.simd.vectors import REGISTER_BYTES, Lanes, call_llvm, vec
 
 
 class Precision(NamedTuple):
-    """What exp and log need to know of a floating-point format."""
+    """What exp and log need to know about a floating-point format."""
 
     bits: int
-    mantissa: int  # bits of it
+    mantissa: int  # number of bits in the mantissa
     round: float  # 1.5 * 2^mantissa: adding and subtracting it rounds to a whole number
-    lowest: float  # argument of exp
-    ln2_high: float  # ends in zeros, so that k * ln2_high is exact
+    lowest: float  # lowest argument of exp; smaller ones are raised to it
+    ln2_high: float  # its last bits are 0, so that k * ln2_high is exact
     ln2_low: float
     exp: tuple[float, ...]  # coefficients of exp(r), |r| <= ln 2 / 2, highest power first
     atanh: tuple[float, ...]  # coefficients p of log(1 + f) = 2 s + s^3 p(s^2), s = f / (2 + f), highest power first
-    half_sqrt: int  # bits of sqrt(1/2)
+    half_sqrt: int  # bit pattern of sqrt(1/2)
 
 
 def _taylor(degree: int) -> tuple[float, ...]:
@@ -49,7 +50,7 @@ SINGLE: Final = Precision(
 
 
 class _Code:
-    """Writes instructions that mean the same for a number and for a vector."""
+    """Writes instructions that work in the same way on a scalar and on a vector."""
 
     def __init__(self, builder: Any, kind: Any) -> None:
         dtype = kind.dtype if isinstance(kind, Lanes) else kind
@@ -86,7 +87,7 @@ class _Code:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def exp_of(typing_context: Any, x: Any) -> Any:
-    """exp(x) for x <= 700 or so."""
+    """exp(x) for x up to about 700 (float64) or 87 (float32)."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         # x = k ln 2 + r with |r| <= ln 2 / 2; exp(x) = 2^k exp(r)
@@ -98,7 +99,7 @@ def exp_of(typing_context: Any, x: Any) -> Any:
         r = code.fma(k, code.number(-precision.ln2_high), value)
         r = code.fma(k, code.number(-precision.ln2_low), r)
         small = code.polynomial(precision.exp, r)
-        # the last bits of `shifted` are k: added to the exponent, they multiply by 2^k
+        # the last bits of `shifted` are k; adding them to the exponent multiplies by 2^k
         power = builder.shl(code.bits(shifted), code.integer(precision.mantissa))
         return code.floating(builder.add(code.bits(small), power))
 
@@ -119,7 +120,7 @@ def log_of(typing_context: Any, x: Any) -> Any:
         s = builder.fdiv(f, builder.fadd(f, code.number(2.0)))
         z = builder.fmul(s, s)
         p = code.polynomial(precision.atanh, z)
-        # a small integer as a float, again through the last bits of `round`
+        # convert the small integer e to a float, again through the last bits of `round`
         round_ = code.number(precision.round)
         exponent = builder.fsub(code.floating(builder.add(code.bits(round_), e)), round_)
         tail = code.fma(builder.fmul(s, z), p, builder.fmul(exponent, code.number(precision.ln2_low)))
@@ -130,10 +131,11 @@ def log_of(typing_context: Any, x: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def quotient(typing_context: Any, a: Any, b: Any) -> Any:
-    """a / b of vectors without zeros, infinities and subnormal numbers in b, to the last bit or the one before.
+    """a / b of vectors, accurate to the last one or two bits; b must not hold 0, infinities or subnormal numbers.
 
-    A division takes as long as eight products of vectors. From an estimate of 1 / b to 14 bits, each step
-    y <- y + y (1 - b y) doubles their number; at last the quotient itself is corrected by what it leaves.
+    A vector division takes as long as eight vector products. Instead, this starts from an estimate y of 1 / b that is
+    correct to 14 bits. Each step y <- y + y (1 - b y) doubles the number of correct bits. Finally the remainder
+    a - b (a y) corrects the quotient itself.
     """
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
@@ -157,9 +159,9 @@ def quotient(typing_context: Any, a: Any, b: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def root_of(typing_context: Any, x: Any) -> Any:
-    """Square roots of a vector, to the last bit or the one before; 0 below 1e-290 (float64) or 1e-36 (float32).
+    """Square roots of a vector, accurate to the last one or two bits; 0 below 1e-290 (float64) or 1e-36 (float32).
 
-    From an estimate of 1 / sqrt(x) to 14 bits, in place of an instruction that takes as long as ten products.
+    The square root instruction takes as long as ten products, so this refines a 14-bit estimate of 1 / sqrt(x).
     """
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
@@ -181,7 +183,7 @@ def root_of(typing_context: Any, x: Any) -> Any:
 
 
 def _estimate(builder: Any, kind: Any, mask: Any, name: str, single: bool) -> Any:
-    """The instruction that estimates a reciprocal or the like to 14 bits."""
+    """The instruction that estimates a reciprocal or a reciprocal square root to 14 bits."""
     suffix = f"{name}.{'ps' if single else 'pd'}.512"
     return cgutils.get_or_insert_function(
         builder.module, ir.FunctionType(kind, [kind, kind, mask]), f"llvm.x86.avx512.{suffix}"

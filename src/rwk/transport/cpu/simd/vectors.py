@@ -1,17 +1,17 @@
-"""Vectors of numbers as values of compiled code: one SIMD register's worth, with the order of every sum written down.
+"""SIMD vectors as values in compiled code, each as wide as one register, with an explicit order for every sum.
 
-Compilers vectorise a sum only if they may reorder it, and then its last bits depend on what the compiler chose. Here
-the code itself says which lanes are added when, and which products are fused (`fma`), so code compiled under strict
-rules is as fast and always gives the same bits (R16).
+Compilers vectorise a sum only if they are allowed to reorder it, and then its last bits depend on the order that the
+compiler chose. Here the code itself says in which order lanes are added and which products are fused (`fma`). Code
+compiled with strict floating-point rules is then just as fast, and its results are always bit-identical (R16).
 
     v = load(x, (i, k))      the vector x[i, k, :]; load(x, i) is x[i, :], or x[i : i + WIDTH] if x is flat
-    store(x, (i, k), v)      back again
-    fma(a, b, c)             a * b + c, rounded once; also of plain numbers
+    store(x, (i, k), v)      write v to the same place
+    fma(a, b, c)             a * b + c, rounded once; also works on scalars
     larger, smaller, choose  lane by lane
-    splat(x, number)         the number in all lanes, as many as the array x has
-    wide(v), lane_sum(v)     as float64; the sum of all lanes
+    splat(x, number)         a vector of the kind that x holds, with the number in all lanes
+    wide(v), lane_sum(v)     v as float64; the sum of all lanes
 
-This module defines the type and its instructions; the arithmetic operators work between two vectors of one kind.
+This module defines the type and its instructions; the arithmetic operators work on two vectors of the same kind.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
 
 
 def width_of(dtype: Any) -> int:
-    """How many numbers a register holds."""
+    """How many numbers of this type a register holds."""
     return WIDTH_32 if dtype == types.float32 else WIDTH_64
 
 
 def vector_type(lanes: Lanes) -> Any:
-    """What a vector is to LLVM."""
+    """The LLVM type of a vector."""
     return ir.VectorType(ir.FloatType() if lanes.dtype == types.float32 else ir.DoubleType(), lanes.width)
 
 
@@ -87,7 +87,7 @@ for _symbol, _instruction in (
 
 
 def address(context: Any, builder: Any, array_type: Any, array: Any, indices: Sequence[Any]) -> Any:
-    """Where the vector at these leading indices begins; in a flat array the last index counts numbers."""
+    """Address of the vector at these leading indices; in a flat array the index counts numbers, not vectors."""
     made = context.make_array(array_type)(context, builder, array)
     shape = cgutils.unpack_tuple(builder, made.shape, array_type.ndim)
     place = indices[0]
@@ -99,7 +99,7 @@ def address(context: Any, builder: Any, array_type: Any, array: Any, indices: Se
 
 
 def lanes_in(array: Any) -> Lanes:
-    """The vectors that an array of this type is made of."""
+    """The type of the vectors that are loaded from an array of this type."""
     if array.layout != "C":
         raise TypeError("vectors are loaded from contiguous arrays")
     return Lanes(array.dtype, width_of(array.dtype))
@@ -113,7 +113,7 @@ def _indices(builder: Any, index: Any, value: Any) -> Sequence[Any]:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def load(typing_context: Any, array: Any, index: Any) -> Any:
-    """The vector at the leading indices."""
+    """Load the vector at the leading indices."""
     lanes = lanes_in(array)
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
@@ -126,7 +126,7 @@ def load(typing_context: Any, array: Any, index: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def store(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
-    """Put a vector at the leading indices."""
+    """Store a vector at the leading indices."""
     lanes = lanes_in(array)
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
@@ -142,7 +142,7 @@ def store(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
 
 
 def call_llvm(builder: Any, name: str, arguments: Sequence[Any]) -> Any:
-    """Call an LLVM intrinsic on numbers or vectors of one kind."""
+    """Call an LLVM intrinsic on scalars or vectors of the same kind."""
     kind = arguments[0].type
     letter = "f32" if "float" in str(kind) else "f64"
     suffix = f"v{kind.count}{letter}" if isinstance(kind, ir.VectorType) else letter
@@ -153,7 +153,7 @@ def call_llvm(builder: Any, name: str, arguments: Sequence[Any]) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
-    """a * b + c, rounded once; of vectors or of plain numbers, all of one kind."""
+    """a * b + c, rounded once, for vectors or scalars of the same kind."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return call_llvm(builder, "fma", arguments)
@@ -163,7 +163,7 @@ def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def larger(typing_context: Any, a: Any, b: Any) -> Any:
-    """The larger of two, lane by lane; b where a is not a number."""
+    """The larger of a and b, lane by lane; b if either of them is NaN."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return builder.select(builder.fcmp_ordered(">", *arguments), *arguments)
@@ -173,7 +173,7 @@ def larger(typing_context: Any, a: Any, b: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def smaller(typing_context: Any, a: Any, b: Any) -> Any:
-    """The smaller of two, lane by lane; b where a is not a number."""
+    """The smaller of a and b, lane by lane; b if either of them is NaN."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return builder.select(builder.fcmp_ordered("<", *arguments), *arguments)
@@ -183,7 +183,7 @@ def smaller(typing_context: Any, a: Any, b: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def splat(typing_context: Any, array: Any, number: Any) -> Any:
-    """A vector for this array with one number in all lanes."""
+    """A vector of the kind that this array holds, with the same number in all lanes."""
     lanes = lanes_in(array)
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
@@ -197,7 +197,7 @@ def splat(typing_context: Any, array: Any, number: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def wide(typing_context: Any, a: Any) -> Any:
-    """The vector in float64; two registers where it was float32."""
+    """The vector as float64; a float32 vector then takes two registers."""
     lanes = Lanes(types.float64, a.width)
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
@@ -208,7 +208,7 @@ def wide(typing_context: Any, a: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def no_lanes(typing_context: Any, a: Any) -> Any:
-    """Zeros of the same kind."""
+    """A vector of zeros of the same kind."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return _all(a, 0.0)
@@ -218,7 +218,7 @@ def no_lanes(typing_context: Any, a: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def put(typing_context: Any, array: Any, value: Any) -> Any:
-    """Write a vector to the start of a flat array of its own kind, which may be wider than a register."""
+    """Write a vector, which may be wider than a register, to the start of a flat array of the same dtype."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         made = context.make_array(array)(context, builder, arguments[0])
@@ -230,7 +230,7 @@ def put(typing_context: Any, array: Any, value: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def lane_sum(typing_context: Any, a: Any) -> Any:
-    """The sum of all lanes, the first half and the second half of them first."""
+    """The sum of all lanes: the second half is added to the first, until one number is left."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         parts = [builder.extract_element(arguments[0], ir.IntType(32)(lane)) for lane in range(a.width)]
@@ -274,7 +274,7 @@ def choose(typing_context: Any, a: Any, b: Any, value: Any, other: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def mismatch(typing_context: Any, words: Any, index: Any, word: Any, value: Any) -> Any:
-    """`value` in lanes where words[index : index + WIDTH] differ from one word, else 0."""
+    """`value` in lanes where words[index : index + WIDTH] differs from `word`, else 0."""
     whole = ir.VectorType(ir.IntType(64), value.width)
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
