@@ -10,6 +10,7 @@ from typing import Any
 
 from rwk.runtime.display import draw_cards_with
 from rwk.runtime.moved import redirect_old_imports
+from rwk.runtime.smiles_reader import read_smiles_with
 
 __version__ = "0.1.0"
 
@@ -60,4 +61,5 @@ def __dir__() -> list[str]:
 
 
 draw_cards_with("rwk.report.cards")
+read_smiles_with("rwk.convert.molecules")
 redirect_old_imports()

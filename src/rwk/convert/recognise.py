@@ -130,13 +130,14 @@ def _whole_set(data: Any) -> GraphSet | None:
         return None
     from rwk.datasets.catalogue import COLLECTION, KNOWN, plain
     from rwk.datasets.load import load_dataset, read_path
+    from rwk.datasets.molecule_sets import TABLES
     from rwk.datasets.tu_files import tu_place
 
     if _exists(data):
         path = Path(data).expanduser()
         return read_path(path) if path.suffix == ".zip" or tu_place(path) is not None else None
     # the short names of the collection are matched as they are written, so that SMILES are not taken for them
-    named = isinstance(data, str) and (plain(data) in KNOWN or data in COLLECTION.values())
+    named = isinstance(data, str) and (plain(data) in KNOWN or data in COLLECTION.values() or data in TABLES)
     return load_dataset(data) if named else None
 
 

