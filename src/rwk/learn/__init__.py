@@ -11,6 +11,7 @@
           smo         the quadratic program of one SVM (smo_gpu)
         svc_checks    checks of its parameters and kernel
         platt         probabilities from decisions
+    likelihood        how well a sum of kernels explains measured values, with gradients; calls `treatment`
     explain           which training graphs and which nodes a prediction comes from
 
 `search` uses `treatment`, `proxy` and `one_vs_one` as `svc` does.
