@@ -35,7 +35,7 @@ def problem() -> Problem:
     return Problem(terms, draw.normal(size=N), np.linspace(0.01, 0.2, N))
 
 
-THETA = np.array([0.1, -0.3, -2.0, 0.2, -0.1, -1.0])
+THETA = np.array([-1.0, 1.0, -3.0, 0.2, -1.0, -1.0])
 
 
 def test_the_fixture_is_indefinite(problem: Problem) -> None:
