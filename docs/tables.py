@@ -18,7 +18,7 @@ from rwk.experiment.results import extent, read_results
 from rwk.experiment.tables import accuracy, markdown
 
 ROOT = Path(__file__).parent.parent
-PAGES = (ROOT / "README.md", ROOT / "docs" / "performance.md")
+PAGES = (ROOT / "README.md", *(ROOT / "docs" / name for name in ("performance.md", "own-costs.md")))
 PLACE = re.compile(r"(<!-- (?P<name>\w+) -->\n).*?(<!-- /(?P=name) -->)", re.DOTALL)
 Maker = Callable[[Any], str]
 
@@ -192,6 +192,17 @@ def precision(record: Any) -> str:
     return markdown(["float32 against float64", "pairs", "largest", "median", "above 1e-4", "not finite"], rows)
 
 
+def point_clouds(record: Any) -> str:
+    """Gromov-Wasserstein of point clouds: pairs per second of rwk and of POT."""
+    rows = [
+        [name, f"{row['n_pairs']:,}", f"{row['pairs_per_second']:,.0f}", f"{row['value_by_pot']['median']:.3f}"]
+        for name, row in record["solvers"].items()
+    ]
+    made = record["made_with"]
+    head = ["one thread", "pairs", "pairs per second", "value, by that of `gromov_wasserstein2`"]
+    return f"{markdown(head, rows)}\n\n{made['cpu']}, POT {made['POT']}."
+
+
 # record -> the command that writes it, and what is made of it
 RECORDS: dict[str, tuple[str, tuple[Maker, ...]]] = {
     "bench-cpu.json": ("rwk bench --output", (speed, steps)),
@@ -199,6 +210,7 @@ RECORDS: dict[str, tuple[str, tuple[Maker, ...]]] = {
     "whole.json": ("rwk bench --whole --output", (whole,)),
     "precision.json": ("rwk bench --precision --output", (precision,)),
     "bench-baselines.json": ("python benchmarks/baselines.py --json", (baselines,)),
+    "point-clouds.json": ("python benchmarks/point_clouds.py --output", (point_clouds,)),
     "bench-gpu.json": ("rwk bench --backend gpu --output", (gpu, bounds, grams)),
 }
 MAKERS = {

@@ -21,7 +21,7 @@ def run(script: str, *arguments: object) -> str:
 
 def test_every_benchmark_is_tested() -> None:
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
-    assert scripts == {"baselines", "landmarks", "neighbours", "scaling", "workers"}
+    assert scripts == {"baselines", "landmarks", "neighbours", "point_clouds", "scaling", "workers"}
 
 
 def test_baselines(tmp_path: Path) -> None:
@@ -40,6 +40,15 @@ def test_neighbours(tmp_path: Path) -> None:
     assert [row["max_share"] for row in rows] == [None, 0.1, 0.05, 0.02]
     assert rows[0]["recall"] == 1.0  # without a limit the bounds must not exclude a true neighbour
     assert all(0 < row["share_solved"] <= 1 for row in rows)
+
+
+def test_point_clouds(tmp_path: Path) -> None:
+    pytest.importorskip("ot", reason="POT is in the extra 'baselines'")
+    run("point_clouds.py", "--clouds", 3, "--pot-pairs", 2, "--output", tmp_path / "record.json")
+    record = json.loads((tmp_path / "record.json").read_text())
+    assert record["solvers"]["rwk"]["n_pairs"] == 3
+    assert all(row["pairs_per_second"] > 0 for row in record["solvers"].values())
+    assert 0.5 < record["solvers"]["rwk"]["value_by_pot"]["median"] < 2.0
 
 
 def test_workers(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # page -> libraries its snippets compare with
 NEEDS = {
     "coming-from.md": ("ot", "grakel"),
+    "own-costs.md": ("ot",),
     "molecules.md": ("rdkit",),
     "formats.md": ("rdkit",),
     "scaling.md": ("zarr",),

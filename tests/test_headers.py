@@ -26,6 +26,7 @@ PACKAGES = [
     "represent",
     "retrieval",
     "runtime",
+    "spaces",
     "transport",
     "transport/cpu",
     "transport/cpu/lanes",

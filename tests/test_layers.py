@@ -25,6 +25,7 @@ ORDER = (
     "convert",
     "represent",
     "gram",
+    "spaces",
     "discrepancy",
     "kernel",
     "retrieval",

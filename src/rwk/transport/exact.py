@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from rwk.runtime.backends import BackendError
 from rwk.runtime.threads import Ticker, one_blas_thread
 from rwk.transport.cpu import scalar
-from rwk.transport.cpu.loading import load_pair
+from rwk.transport.cpu.loading import load_pair, with_feature_cost
 from rwk.transport.cpu.quadratic import quadratic_map
 from rwk.transport.cpu.reductions import inner
 from rwk.transport.measures import GraphMeasures, in_precision
 from rwk.transport.problem import (
+    NO_COST,
     NO_START,
     TERM_NAMES,
     CostWeights,
@@ -66,11 +67,14 @@ def run_pair(
     *,
     trace: bool = False,
     start: NDArray[np.float64] = NO_START,
+    cost: NDArray[np.float64] = NO_COST,
 ) -> PairSolution:
     """Algorithm 1 with the exact direction: plain Frank-Wolfe, whose gap is the true one."""
     measures, kl = in_precision(measures, "float64"), weights.beta_global * weights.degree_weight
     with one_blas_thread():
         pair = load_pair(measures, a, b, weights)  # 1 costs
+        if cost.size:
+            pair = with_feature_cost(pair, cost)
         shape = pair.fixed.shape
         gamma = np.outer(pair.mu, pair.nu)  # 2 start
         if start.size:

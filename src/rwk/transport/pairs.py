@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rwk.runtime.backends import backend_name
 from rwk.runtime.threads import Ticker
 from rwk.transport.measures import GraphMeasures
-from rwk.transport.problem import NO_START, CostWeights, PairResults, PairSolution, ScgOptions
+from rwk.transport.problem import NO_COST, NO_START, CostWeights, PairResults, PairSolution, ScgOptions
 
 # name -> module with run_pairs() and run_pair(); imported on use
 _BACKENDS: Final = {
@@ -52,9 +52,10 @@ def solve_pair(
     backend: str = "cpu",
     trace: bool = False,
     start: NDArray[np.float64] = NO_START,
+    cost: NDArray[np.float64] = NO_COST,
 ) -> PairSolution:
-    """Solve graphs a and b in this order, coupling included; on a GPU from mu nu^T alone."""
-    elsewhere = {"start": start} if start.size else {}
+    """Solve graphs a and b in this order, coupling included; on a GPU from mu nu^T and with C_V alone."""
+    elsewhere = {name: given for name, given in (("start", start), ("cost", cost)) if given.size}
     solution: PairSolution = backend_named(backend).run_pair(measures, a, b, weights, options, trace=trace, **elsewhere)
     return solution
 

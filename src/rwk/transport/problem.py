@@ -59,6 +59,9 @@ START_SHARE: Final = 0.9  # of that plan in the start; the rest is mu nu^T, so t
 # Costs near whose Sinkhorn plan a solver starts; empty: it starts from mu nu^T.
 NO_START: Final = np.empty((0, 0))
 
+# A feature cost given by the user in place of C_V; empty: C_V comes from the measures.
+NO_COST: Final = np.empty((0, 0))
+
 # The terms of H, and the places of those terms in an array of them.
 TERM_NAMES: Final = (
     "feature",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rwk.runtime.threads import in_threads, one_blas_thread
 from rwk.transport.measures import GraphMeasures
 from rwk.transport.pairs import planned, solve_pair
-from rwk.transport.problem import CostWeights, PairResults, PairSolution, ScgOptions
+from rwk.transport.problem import NO_COST, CostWeights, PairResults, PairSolution, ScgOptions
 
 
 def start_costs(sizes: tuple[int, int], start: int, seed: int | None = 0) -> NDArray[np.float64]:
@@ -36,13 +36,14 @@ def best_solution(
     seed: int | None = 0,
     backend: str = "cpu",
     trace: bool = False,
+    cost: NDArray[np.float64] = NO_COST,
 ) -> PairSolution:
     """The solution with the least value over `n_starts` starts; a GPU solves only the first, the CPU the others."""
-    best = solve_pair(measures, a, b, weights, options, backend=backend, trace=trace)
+    best = solve_pair(measures, a, b, weights, options, backend=backend, trace=trace, cost=cost)
     others = "exact" if backend == "exact" else "cpu"
     for start in range(1, n_starts):
         costs = start_costs((int(measures.sizes[a]), int(measures.sizes[b])), start, seed)
-        other = solve_pair(measures, a, b, weights, options, backend=others, trace=trace, start=costs)
+        other = solve_pair(measures, a, b, weights, options, backend=others, trace=trace, start=costs, cost=cost)
         best = min(best, other, key=lambda solution: solution.value)
     return best
 

@@ -17,9 +17,11 @@ from rwk.transport.cpu import scalar
 from rwk.transport.cpu.chunks import plan_chunks
 from rwk.transport.cpu.lanes import body
 from rwk.transport.cpu.lanes.lane_data import LaneOutputs
+from rwk.transport.cpu.loading import load_pair, with_feature_cost
 from rwk.transport.cpu.simd.vectors import REGISTER_BYTES
 from rwk.transport.measures import GraphMeasures
 from rwk.transport.problem import (
+    NO_COST,
     NO_START,
     TERM_NAMES,
     CostWeights,
@@ -74,13 +76,17 @@ def run_pair(
     *,
     trace: bool = False,
     start: NDArray[np.float64] = NO_START,
+    cost: NDArray[np.float64] = NO_COST,
 ) -> PairSolution:
-    """Solve one pair, coupling included; it starts near the plan of the costs `start` unless they are empty."""
+    """Solve one pair, coupling included.
+
+    Unless they are empty, it starts near the plan of the costs `start`, and `cost` is used in place of C_V.
+    """
     terms = np.zeros(len(TERM_NAMES))
     history = np.full((options.max_iter if trace else 0, 2), np.nan)
     pairs = np.array([[a, b]])
     with one_blas_thread():
-        if not start.size and is_small(measures, pairs)[0]:
+        if not start.size and not cost.size and is_small(measures, pairs)[0]:
             results, couplings = PairResults.empty(1), np.empty((1, measures.sizes[a], measures.sizes[b]))
             if not len(solve_small(measures, pairs, weights, options, results, couplings, history)):
                 gamma = couplings[0].astype(measures.structure.dtype)
@@ -88,8 +94,12 @@ def run_pair(
                 _, n_iter, gap, converged = (of_one[0] for of_one in results)
                 return make_solution(gamma, terms, n_iter=n_iter, gap=gap, converged=converged, history=history)
             history[:] = np.nan
-        arguments = measures, a, b, weights, options, start, terms, history
-        gamma, _, n_iter, gap, converged = call_compiled(scalar.solve_one, *arguments)
+        if cost.size:
+            pair = with_feature_cost(load_pair(measures, a, b, weights), cost)
+            solved = call_compiled(scalar.solve_loaded, measures, pair, weights, options, start, terms, history)
+        else:
+            solved = call_compiled(scalar.solve_one, measures, a, b, weights, options, start, terms, history)
+        gamma, _, n_iter, gap, converged = solved
     return make_solution(gamma, terms, n_iter=n_iter, gap=gap, converged=converged, history=history)
 
 

@@ -76,6 +76,13 @@ def load_pair(graphs: Any, a: int, b: int, weights: Any) -> PairMatrices:
     )  # fmt: skip
 
 
+def with_feature_cost(pair: PairMatrices, cost: Any) -> PairMatrices:
+    """The same pair with another C_V."""
+    feature = np.ascontiguousarray(cost, np.float64)
+    fixed = (pair.fixed.astype(np.float64) - pair.feature + feature).astype(pair.fixed.dtype)
+    return pair._replace(feature=feature, fixed=fixed)
+
+
 @compiled_inside
 def _copy(table: Any, out: Any) -> None:
     """Copy a table without its padding."""

@@ -165,7 +165,14 @@ def solve_one(
     with the terms of H and `trace` with (objective, gap) before each iteration. The value is the sum of the terms;
     without them it comes from Q(gamma), which is carried from step to step.
     """
-    pair = load_pair(graphs, a, b, weights)  # 1 costs
+    return solve_loaded(graphs, load_pair(graphs, a, b, weights), weights, options, start, terms, trace)  # 1 costs
+
+
+@compiled
+def solve_loaded(
+    graphs: Any, pair: PairMatrices, weights: Any, options: Any, start: Any, terms: Any, trace: Any
+) -> tuple[Any, float, int, float, bool]:
+    """`solve_one` from step 2 on, for a pair whose costs are known."""
     n, m = pair.fixed.shape
     kl = weights.beta_global * weights.degree_weight
     real = pair.fixed.dtype
