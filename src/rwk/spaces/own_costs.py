@@ -47,8 +47,8 @@ def solve(
         distance if there is no `cost`) and an adjacency matrix.
     weights : pair of arrays of shape (n,) and (m,), optional
         The mass of each point; normalised to sum 1 on each side. Uniform if None.
-    model : {"wasserstein", "gw", "fgw", "rw"}, optional
-        By default whichever fits what is given: a cost alone, structures alone, both, or adjacency matrices too.
+    model : str, optional
+        "wasserstein", "gw", "fgw" or "rw"; by default whichever fits what is given: a cost alone, structures alone, both, or adjacency matrices too.
     alpha : float, default 0.5
         Share of the structures in "fgw".
     n_starts : int, default 1
@@ -124,8 +124,8 @@ def solve_pairs(
         The two items of each pair, by their number in `items`.
     costs : list of arrays, optional
         Your own cost matrix of each pair, in the order of the pair. Such pairs are solved on the CPU.
-    model : {"wasserstein", "gw", "fgw", "rw"}, optional
-        As in `solve`.
+    model : str, optional
+        "wasserstein", "gw", "fgw" or "rw", as in `solve`.
     alpha : float, default 0.5
         Share of the structures in "fgw".
     **parameters

@@ -32,8 +32,8 @@ def pairwise_gw(
     ----------
     matrices : list of arrays or of `Space`
         Symmetric matrices such as distances, or spaces with weights, features or adjacency too.
-    model : {"wasserstein", "gw", "fgw", "rw"}, optional
-        As in `solve`; "gw" for plain matrices.
+    model : str, optional
+        "wasserstein", "gw", "fgw" or "rw", as in `solve`; "gw" for plain matrices.
     alpha : float, default 0.5
         Share of the structures in "fgw".
     unit : float, optional

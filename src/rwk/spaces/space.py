@@ -84,7 +84,7 @@ only symmetric matrices can be compared
 def as_spaces(items: Iterable[Any], title: str = "item {}") -> list[Space]:
     """Checked spaces from spaces or structure matrices; `title` names an item in errors by its number.
 
-    >>> as_spaces([np.zeros((2, 2)), Space(features=[[1.0]])])[1].n_points
+    >>> as_spaces([np.zeros((2, 2)), Space(structure=[[0.0]])])[1].n_points
     1
     """
     spaces = [
