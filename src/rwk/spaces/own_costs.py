@@ -48,7 +48,8 @@ def solve(
     weights : pair of arrays of shape (n,) and (m,), optional
         The mass of each point; normalised to sum 1 on each side. Uniform if None.
     model : str, optional
-        "wasserstein", "gw", "fgw" or "rw"; by default whichever fits what is given: a cost alone, structures alone, both, or adjacency matrices too.
+        "wasserstein", "gw", "fgw" or "rw"; by default whichever fits what is given: a cost alone, structures alone,
+        both, or adjacency matrices too.
     alpha : float, default 0.5
         Share of the structures in "fgw".
     n_starts : int, default 1
