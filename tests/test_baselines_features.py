@@ -15,7 +15,7 @@ from sklearn.base import clone
 from baseline_graphs import as_networkx, colours_of, dense, permuted, random_set, without
 from rwk import Graph, GraphSet, baselines
 from rwk.baselines import NotApplicable
-from rwk.baselines.fused_gw import fused_cost
+from rwk.baselines.fused_gw_exact import fused_cost
 from rwk.baselines.graph_hopper import path_counts
 from rwk.experiment.paper import BASELINES
 

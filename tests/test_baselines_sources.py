@@ -10,7 +10,7 @@ import pytest
 
 from baseline_graphs import random_set, to_grakel, without
 from rwk import baselines
-from rwk.baselines.fused_gw import fused_cost
+from rwk.baselines.fused_gw_exact import fused_cost
 from rwk.baselines.network_simplex import uniform_plan
 from rwk.baselines.node_features import one_hot
 from rwk.represent.features import wl_colours

@@ -4,7 +4,8 @@
       kernels          inner products of histograms: weisfeiler_lehman (WL, WL-OA) · persistent_wl (P-WL) ·
                        pyramid_match (WL-PM) · propagation (PK) · hashing (HGK-WL, HGK-SP) · graph_hopper (GHK)
                        sums over pairs of nodes: retgk (RetGK) · gntk (GNTK; gntk_gpu on a GPU, gntk_graphs its data)
-                       one transport problem per pair of graphs: wasserstein_wl (WWL) · fused_gw (FGW)
+                       one transport problem per pair of graphs: wasserstein_wl (WWL) · fused_gw (FGW; its solvers are
+                       fused_gw_exact on the CPU, fused_gw_gpu on a GPU)
       neural           the classifiers PATCHY-SAN, DGCNN, CapsGNN and GIN
         neural_classifier   how they are fitted; receptive_fields: the input of PATCHY-SAN
         networks            their layers and the training loop; needs torch

@@ -17,8 +17,9 @@
 
 `rwk.runtime.device` chooses the device and says how much memory a chunk may take.
 
-`run_pairs` solves in single precision, `run_pair` in double. `run_pairs` solves a pair again in double precision if
-single precision is not accurate enough for it, which is so in four cases:
+`run_pairs` solves in single precision, `run_pair` in double. `run_pairs_fast` is for the FGW baseline: single precision
+is enough there, and the costs of features may be squared distances. `run_pairs` solves a pair again in double precision
+if single precision is not accurate enough for it, which is so in four cases:
 
     - g / lam spreads so far that the fused kernel gives up, even on logarithms;
     - a gap came so near the tolerance that rounding decides whether the pair stops;
@@ -71,6 +72,31 @@ def run_pairs(
         again = np.union1d(given_up, _spoilt(measures, job))
         if len(again):
             _solve_in_double(measures, again, job)
+    return results
+
+
+def run_pairs_fast(
+    measures: GraphMeasures,
+    pairs: NDArray[np.int64],
+    weights: CostWeights,
+    options: ScgOptions,
+    *,
+    squared: bool = False,
+) -> PairResults:
+    """Like `run_pairs`, in double precision only where single precision finds no direction.
+
+    With `squared`, C_V takes squared distances of feature vectors.
+    """
+    device = open_device()
+    results = PairResults.empty(len(pairs))
+    if not len(pairs):
+        return results
+    with _on_device():
+        store = _store_of(measures, device)._replace(squared=squared)
+        job = Job(store, pairs, weights, options, results, lambda done: None)
+        given_up = _run_job(job, fused=kernels_usable(device))
+        if len(given_up):
+            _solve_in_double(measures, given_up, job)
     return results
 
 
@@ -161,6 +187,7 @@ def _solve_in_double(measures: GraphMeasures, members: NDArray[np.int64], job: J
 
     pairs = job.pairs[members]
     store = make_store(measures, np.unique(pairs), job.store.device, torch.float64)
+    store = store._replace(squared=job.store.squared)
     again = Job(store, pairs, job.weights, job.options, PairResults.empty(len(pairs)), lambda done: None)
     _run_job(again, fused=False)
     job.results.put(members, again.results)

@@ -24,13 +24,13 @@ def linear_cost(
 
 
 def feature_cost(store: Store, source: Stack, target: Stack, a: Any, b: Any) -> Any:
-    """C_V: distance of feature vectors plus share of Weisfeiler-Lehman rounds that differ; or a product (R18)."""
+    """C_V: (squared) distance of feature vectors plus share of colour rounds that differ; or a product (R18)."""
     if store.product_cost > 0.0:
         return _product_cost(store, source, target, a, b)
     squares = _distances(source.features[a], target.features[b]).square_()
     if len(source.column_ids) or len(target.column_ids):
         squares += _sparse_squares(store, source, target, a, b)
-    cost = squares.sqrt_()
+    cost = squares if store.squared else squares.sqrt_()
     rounds = source.colours.shape[1]
     if rounds:
         cost += store.hamming_cost / rounds * _distances(source.colours[a], target.colours[b], p=0.0)

@@ -56,6 +56,7 @@ class Store(NamedTuple):
     hamming_cost: float
     product_cost: float
     neighbour_cost: float
+    squared: bool = False  # whether C_V takes squared distances of feature vectors, as fused Gromov-Wasserstein does
 
 
 def width_of(sizes: NDArray[np.int64]) -> NDArray[np.int64]:

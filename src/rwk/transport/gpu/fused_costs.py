@@ -47,10 +47,10 @@ def _add_mismatches(count, source, target, width_a, width_b, i, k, n_columns):
     return count
 
 
-@triton.jit(do_not_specialize=["n_features", "n_returns", "n_rounds", "n_embedding", "n_signs"])
+@triton.jit(do_not_specialize=["n_features", "squared", "n_returns", "n_rounds", "n_embedding", "n_signs"])
 def _linear_cost_tile(
     out, out_n, out_m, pairs_a, pairs_b, width_a, width_b,
-    features_a, features_b, n_features, returns_a, returns_b, n_returns, product_unit,
+    features_a, features_b, n_features, squared, returns_a, returns_b, n_returns, product_unit,
     offsets_a, ids_a, columns_a, norms_a, offsets_b, ids_b, columns_b, norms_b,
     colours_a, colours_b, n_rounds, colour_unit,
     embedding_a, embedding_b, n_embedding, signs_a, signs_b, n_signs, neighbour_unit,
@@ -89,7 +89,8 @@ def _linear_cost_tile(
         left, right = tl.where(in_a, next_left, left), tl.where(in_b, next_right, right)
     rest_a = tl.where(alone_a > _ROUNDING * norm_a, alone_a, 0.0).to(tl.float32)
     rest_b = tl.where(alone_b > _ROUNDING * norm_b, alone_b, 0.0).to(tl.float32)
-    cost = tl.sqrt(squares + rest_a[:, None] + rest_b[None, :])
+    squares += rest_a[:, None] + rest_b[None, :]
+    cost = tl.where(squared != 0, squares, tl.sqrt(squares))
 
     count = tl.zeros((N, M), tl.float32)
     c0, d0 = colours_a + a * n_rounds * width_a, colours_b + b * n_rounds * width_b
@@ -129,7 +130,7 @@ def linear_cost_into(
     announce_compiling(f"costs {tile_n}x{tile_m}", store.device)
     _linear_cost_tile[(len(a), -(-n // tile_n), -(-m // tile_m))](
         out, n, m, a, b, source.width, target.width,
-        source.features, target.features, source.features.shape[1],
+        source.features, target.features, source.features.shape[1], int(store.squared),
         source.returns, target.returns, source.returns.shape[1], store.product_cost,
         source.column_offsets, source.column_ids, source.columns, source.column_norms,
         target.column_offsets, target.column_ids, target.columns, target.column_norms,
