@@ -17,6 +17,8 @@ CASES = {
     "three classes, raw": (3, replace(GRID, inner="raw", combine="none")),
     "flip or clip": (2, replace(GRID, treatments=("flip", "clip"), combine="none", C=(1.0,))),
     "shift, other unit": (2, replace(GRID, treatments=("shift",), combine="none", C=(1.0,), unit="mean")),
+    "fair discrepancies": (2, replace(GRID, eta=(0.5, 8.0), C=(0.1, 10.0), unit="mean")),
+    "fair kernels": (3, replace(GRID, unit="mean")),
 }
 
 
@@ -38,7 +40,9 @@ def compare(name: str) -> dict[str, object]:
     named, targets = indefinite(n_classes)
     _, codes = encode_classes(targets)
     folds = make_folds(targets, n_splits=2, n_repeats=1)
-    matrices = Matrices(named, "discrepancy", grid.checked())
+    if "kernels" in name:
+        named = {key: 2.0 * np.exp(-matrix) for key, matrix in named.items()}
+    matrices = Matrices(named, "kernel" if "kernels" in name else "discrepancy", grid.checked())
     tasks = [Task(*folds.split(seed, fold), codes=codes, seed=seed, fold=fold) for seed, fold in folds]
     device.TREATED_BYTES = 3 * 8 * len(tasks[0].train) ** 2  # three kernels together
     run = device.DeviceRun(matrices)

@@ -7,7 +7,7 @@ import os
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -95,6 +95,7 @@ def test_a_fair_run_searches_the_fair_grid_and_sums(name: str, tmp_path: Path) -
     estimator = baseline_runs.baseline(name)
     assert protocol["searched"] == {key: list(values) for key, values in estimator.fair_grid().items()}
     assert protocol["estimator"] == repr(estimator)
+    assert protocol["fair"] is True
     assert protocol["grid"]["combine"] == "sum"
     assert protocol["grid"].get("unit") == ("mean" if estimator.kind == "discrepancy" else None)
     settings = [*dict(estimator.settings(graphs, fair=True)), SUM]
@@ -134,6 +135,7 @@ class Stub:
     """A minimal network: it reports what it chose, and guesses by its seed."""
 
     kind, extra, accepts, grid = "classifier", "", ("structure",), {"hidden": (1, 2)}
+    fair_parameters: ClassVar = {"random_state": 0}
 
     def __init__(self, random_state: int = 0) -> None:
         self.random_state = random_state
@@ -152,6 +154,9 @@ class Stub:
         return "Stub()"
 
     def check_applies(self, graphs: GraphSet) -> None: ...
+
+    def grid_for(self, graphs: GraphSet, *, fair: bool) -> dict[str, Any]:
+        return dict(self.grid)
 
     def applies(self, graphs: GraphSet) -> bool:
         return True
@@ -214,6 +219,16 @@ def test_baselines_are_told_where_to_run(monkeypatch: pytest.MonkeyPatch) -> Non
         assert parameters.items() <= estimator.get_params().items()
         assert prepared.hardware == BaselineMethod(name).hardware(options) == folds
         monkeypatch.setattr(baseline_runs, "baseline", original)
+
+
+def test_a_fair_run_trains_networks_for_longer() -> None:
+    graphs = {"": graphs_of()}
+    for name in ("GIN", "DGCNN", "CapsGNN", "PATCHY-SAN"):
+        short, fair = (BaselineMethod(name, fair=fair).prepare(graphs, RunOptions()).about for fair in (False, True))
+        assert fair["parameters"]["epochs"] > short["parameters"]["epochs"]
+        assert fair["parameters"]["patience"] >= short["parameters"]["patience"]
+        assert fair["estimator"] == short["estimator"]
+        assert (fair["fair"], "fair" in short) == (True, False)
 
 
 def test_networks_are_repeated_less_unless_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,5 +91,5 @@ def test_folds_without_kernels_say_so_in_a_sentence(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("RWK_GPU_DEVICE", "cpu")
     monkeypatch.delenv("TRITON_INTERPRET", raising=False)
     apart = np.abs(np.subtract.outer(np.arange(20.0), np.arange(20.0)))
-    with pytest.raises(BackendError, match="need Triton"):
+    with pytest.raises(BackendError, match="needs Triton"):
         nested_cv({"line": apart}, np.arange(20) >= 10, backend="gpu")

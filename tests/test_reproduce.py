@@ -360,6 +360,30 @@ def test_the_page_says_what_is_not_blind(tmp_path: Path) -> None:
         assert page.index(sentence) < page.index(heading)
 
 
+def test_the_page_says_what_fair_runs_give_each_method(tmp_path: Path) -> None:
+    page = results_page(tmp_path)
+    rows = {line.split("|")[1].strip(): line for line in page.splitlines() if line.count("|") == 7}
+    assert set(rows) >= {"RWK", *paper.BASELINES}
+    assert "its paper has no way to use attributes" in rows["WL"]
+    assert [cell.strip() for cell in rows["WWL"].split("|")[2:-1]] == ["yes", "yes", "no", "yes", "yes"]
+    assert [cell.strip() for cell in rows["GIN"].split("|")[2:-1]] == ["yes", "yes", "no", "-", "-"]
+    assert "**Fair runs**" not in page
+    for score in repeat_of("MUTAG", "WL", [0.8, 0.9], fair=True):
+        append_record(tmp_path / "MUTAG-WL.jsonl", score)
+    assert results_page(tmp_path).count("**Fair runs**") == 1
+
+
+def test_the_page_shows_networks_under_two_protocols(tmp_path: Path) -> None:
+    title = "## Networks: the share of the protocol"
+    assert title not in results_page(tmp_path)
+    ours, best = {"mean": 84.0, "std": 5.0}, {"mean": 88.0, "std": 4.0, "epoch": 120}
+    rows = [{"network": "GIN", "dataset": "MUTAG", "ours": ours, "on_test_folds": best}]
+    (tmp_path / "network-protocol.json").write_text(json.dumps({"rows": rows}))
+    page = results_page(tmp_path)
+    assert title in page
+    assert "| GIN     | MUTAG   | 84.0 ± 5.0 | 88.0 ± 4.0        | 120       | 89.4 ± 5.6 |" in page
+
+
 def test_the_page_compares_and_ranks(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the picture needs the extra 'plot'")
     folder = tmp_path / "results"
@@ -376,7 +400,7 @@ def test_the_page_compares_and_ranks(tmp_path: Path) -> None:
     assert page.count("Average ranks over 2 datasets") == 2  # of its kind, and of all
     assert "(images/ranks-discrete.svg)" in page
     assert "(images/ranks-continuous.svg)" not in page
-    assert "| `rwk reproduce discrete --datasets MUTAG,PTC_MR --methods WL --repeats 1` " in page
+    assert "| `rwk reproduce discrete --datasets MUTAG,PTC_MR --methods WL --repeats 1 --published-grids` " in page
     append_runtime(folder / RUNTIMES, Runtime("MUTAG", "RWK", 188, 17766, (0.1,), (1.5,), "some machine"))
     options = Options(folder=folder, page=tmp_path / "docs" / "results.md")
     drawn, names = [], ["ranks-discrete.svg", "ranks-all.svg", "runtime.svg"]
@@ -395,10 +419,10 @@ def test_commands_name_the_repeats_that_were_run(tmp_path: Path) -> None:
     """A set with fewer repeats than the others has a row of its own."""
     for dataset, seeds in (("MUTAG", (0, 1)), ("PTC_MR", (0, 1)), ("COLLAB", (0,))):
         for seed in seeds:
-            for score in repeat_of(dataset, "WL", [0.8, 0.7], seed=seed):
+            for score in repeat_of(dataset, "WL", [0.8, 0.7], seed=seed, fair=dataset == "COLLAB"):
                 append_record(tmp_path / f"{dataset}-WL.jsonl", score)
     page = results_page(tmp_path)
-    assert "`rwk reproduce discrete --datasets MUTAG,PTC_MR --methods WL --repeats 2`" in page
+    assert "`rwk reproduce discrete --datasets MUTAG,PTC_MR --methods WL --repeats 2 --published-grids`" in page
     assert "`rwk reproduce discrete --datasets COLLAB --methods WL --repeats 1`" in page
 
 

@@ -50,6 +50,7 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
     note: ClassVar[str] = ""  # why it can't use the rest
     grid: ClassVar[Mapping[str, Sequence[Any]]]
     fair_values: ClassVar[Mapping[str, Sequence[Any]]] = {}  # what `fair_grid` changes in `grid`
+    fair_parameters: ClassVar[Mapping[str, Any]] = {}  # what a fair comparison sets besides: epochs, as papers have
     extra: ClassVar[str] = ""  # a library that it needs
     ranges: ClassVar[Mapping[str, Range]] = RANGES  # valid values of parameters
 
@@ -71,6 +72,10 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
         has = _has(graphs)
         left_out = () if has["labels"] and has["attributes"] else ("features", "label_weight")
         return {name: values for name, values in cls.fair_grid().items() if name not in left_out}
+
+    def solver(self) -> str:
+        """How values are found, for records, if that is not the method's own exact way."""
+        return ""
 
     @classmethod
     def applies(cls, graphs: GraphSet) -> bool:

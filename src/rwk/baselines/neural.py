@@ -1,6 +1,7 @@
 """The four neural baselines, as graph classifiers; their layers are in `networks`.
 
-A parameter that is None is chosen on validation graphs among the values of the grid.
+A parameter that is None is chosen on validation graphs among the values of the grid. The defaults stop early; a fair
+comparison (`fair_parameters`) trains for as many epochs as GIN's and DGCNN's papers do, and has more patience.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class GIN(NeuralClassifier):
     reference: ClassVar[str] = (
         "K. Xu, W. Hu, J. Leskovec, S. Jegelka. How powerful are graph neural networks? ICLR 2019."
     )
+    fair_parameters: ClassVar[Mapping[str, Any]] = {"epochs": 350, "patience": 50}
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {"hidden": (32, 64)}
     ranges: ClassVar[Mapping[str, Range]] = {**RANGES, "hidden": COUNT._replace(or_none=True)}
     halve_every: ClassVar[int] = 50
@@ -107,6 +109,7 @@ class DGCNN(NeuralClassifier):
         "M. Zhang, Z. Cui, M. Neumann, Y. Chen. An end-to-end deep learning architecture for graph classification. "
         "AAAI 2018."
     )
+    fair_parameters: ClassVar[Mapping[str, Any]] = {"epochs": 300, "patience": 50}
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {"learning_rate": (1e-4, 1e-3)}
     ranges: ClassVar[Mapping[str, Range]] = {**RANGES, "learning_rate": POSITIVE._replace(or_none=True)}
 
@@ -167,6 +170,7 @@ class PatchySan(NeuralClassifier):
     reference: ClassVar[str] = (
         "M. Niepert, M. Ahmed, K. Kutzkov. Learning convolutional neural networks for graphs. ICML 2016."
     )
+    fair_parameters: ClassVar[Mapping[str, Any]] = {"epochs": 300, "patience": 50}
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {}
     optimizer: ClassVar[str] = "rmsprop"
 
@@ -234,6 +238,7 @@ class CapsGNN(NeuralClassifier):
 
     title: ClassVar[str] = "CapsGNN"
     reference: ClassVar[str] = "Z. Xinyi, L. Chen. Capsule graph neural network. ICLR 2019."
+    fair_parameters: ClassVar[Mapping[str, Any]] = {"epochs": 300, "patience": 50}
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {}
     ranges: ClassVar[Mapping[str, Range]] = {**RANGES, "rounds": COUNT}
 

@@ -55,6 +55,8 @@ class NeuralClassifier(GraphClassifier):
         The chosen parameters and "epoch".
     validation_score_, validation_loss_ : float
         Accuracy and loss on the validation graphs; NaN without any.
+    history_ : tuple of float
+        Accuracy on the validation graphs after each epoch.
     """
 
     accepts: ClassVar[tuple[str, ...]] = ("labels", "attributes", "structure")
@@ -91,6 +93,7 @@ class NeuralClassifier(GraphClassifier):
                 best = trained, {**candidate, "epoch": trained.epoch}
         trained, self.chosen_ = best
         self.network_, self.validation_score_, self.validation_loss_ = trained.network, trained.score, trained.loss
+        self.history_: tuple[float, ...] = trained.history
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -44,6 +44,7 @@ class Description(NamedTuple):
     sees: str  # what it uses of graphs with labels and attributes: "labels", "attributes", "labels or attributes", ...
     fair_sees: str  # the same with its fair grid
     fair_grid: dict[str, tuple[Any, ...]]  # the values that a fair comparison tries
+    fair_parameters: dict[str, Any]  # the values that a fair comparison sets
     note: str  # why it can't use the rest, or ""
 
 
@@ -130,6 +131,7 @@ def _described(name: str, method: type[Baseline]) -> Description:
         sees=method.sees,
         fair_sees=method.fair_sees(),
         fair_grid=_plain_grid(method.fair_grid()),
+        fair_parameters=dict(method.fair_parameters),
         note=method.note,
     )
 

@@ -34,6 +34,12 @@ def reproduce(
     backend: Backend = "auto",
     n_jobs: Jobs = None,
     budget: Annotated[float | None, typer.Option(help="Seconds that a baseline may take on a dataset.")] = None,
+    published_grids: Annotated[
+        bool,
+        typer.Option(
+            "--published-grids", help="Baselines search the grids of their papers alone, not what RWK has as well."
+        ),
+    ] = False,
     solve_only: Annotated[
         bool, typer.Option("--solve-only", help="Compute the matrices for --matrices, and stop.")
     ] = False,
@@ -59,6 +65,7 @@ def reproduce(
         n_jobs=n_jobs,
         solve_only=solve_only,
         budget=budget,
+        fair=not published_grids,
         bar=progress_bar,
     )
 

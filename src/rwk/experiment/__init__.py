@@ -18,7 +18,8 @@ From records to tables:
     trial_records accuracy of single changes; notes: why a result is missing; runtimes: how long matrices took
     paper         the published accuracies and their protocols
     results       ours and the paper's side by side, from records
-    page          docs/results.md; page_text: its paragraphs
+    page          docs/results.md; page_text: its paragraphs; seen_data: what fair runs give each method;
+                  network_protocols: networks under two protocols
 """
 
 from __future__ import annotations

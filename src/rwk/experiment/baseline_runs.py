@@ -2,7 +2,8 @@
 
 A kernel's settings and C (for WWL and FGW also γ) are chosen inside the training folds; a network chooses on graphs
 that it sets aside. A fair run gives every baseline what RWK has: labels and attributes together where the method can
-use both, sums of kernels, and the same η, in units of the mean discrepancy, for every discrepancy.
+use both, sums of kernels, the same η, in units of the mean discrepancy, for every discrepancy; and networks as many
+epochs as their papers have.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class BaselineMethod:
     """A baseline by its name in the paper.
 
     A kernel chooses between the forms of a dataset as RWK does; a network sees the first. With `fair`, the fair grid is
-    searched, and the sum of all kernels is one more setting.
+    searched, the sum of all kernels is one more setting, and networks are trained for longer.
     """
 
     name: str
@@ -72,17 +73,23 @@ class BaselineMethod:
             estimator.check_applies(seen)
         values = estimator.grid_for(first_form(forms), fair=True) if self.fair else estimator.grid
         searched = {key: list(tried) for key, tried in values.items()}
-        about = {"estimator": repr(estimator), "searched": searched}
+        about: dict[str, Any] = {"estimator": repr(estimator), "searched": searched}
+        setting = kept_setting(estimator, searched)
+        if self.fair:
+            about["fair"] = True
+            estimator.set_params(**estimator.fair_parameters)
+        hardware = self._told(estimator, options)
         if estimator.kind == "classifier":
             # what a network is depends on numbers that its name leaves out
             given = estimator.get_params().items()
             about["parameters"] = {key: value for key, value in given if key not in ("random_state", "device")}
             graphs = first_form(forms)
-            hardware = self._told(estimator, options)
             return PreparedMethod(_Network(estimator, graphs, np.asarray(graphs.targets)), about, hardware)
         grid = fair_search() if self.fair else own_search(estimator)
-        title, setting = f"{first_form(forms).name}-{self.name}", kept_setting(estimator, searched)
-        hardware = self._told(estimator, options)
+        title = f"{first_form(forms).name}-{self.name}"
+        if estimator.solver():
+            about["solver"] = estimator.solver()
+            setting = f"{setting} {estimator.solver()}"
 
         def matrices() -> dict[str, Any]:
             # making them may take longer than all folds; a run that is stopped among the folds reads them again

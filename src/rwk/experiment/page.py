@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from rwk.experiment import page_text, paper
 from rwk.experiment.comparisons import Found, differences, ranked_scores, ranks_table
+from rwk.experiment.network_protocols import NETWORK_PROTOCOL, protocol_table
 from rwk.experiment.notes import NOTES, read_notes
 from rwk.experiment.results import (
     HOP_STEPS,
@@ -21,6 +22,7 @@ from rwk.experiment.results import (
     side_by_side,
 )
 from rwk.experiment.runtimes import RUNTIMES, runtime_table
+from rwk.experiment.seen_data import longer_training, seen_table
 from rwk.experiment.statistics import AverageRanks, average_ranks
 from rwk.experiment.tables import Experiment, markdown
 from rwk.experiment.trial_records import TRIALS, trials_table
@@ -64,6 +66,7 @@ def results_page(folder: str | os.PathLike[str]) -> str:
             by_method(found, datasets, methods, notes),
             page_text.BASELINE_GRIDS,
             page_text.NETWORKS,
+            page_text.FAIR + longer_training() if any(_is_fair(found, dataset) for dataset in datasets) else "",
         ]
         parts += _compared(found, kind, datasets)
         parts += ["### Ablation", _command("ablation", datasets), by_method(found, datasets, (*SIGNS, *paper.ABLATION))]
@@ -73,6 +76,9 @@ def results_page(folder: str | os.PathLike[str]) -> str:
             parts += ["### Settings chosen in the training folds", chosen_settings(found, datasets, "RWK")]
             parts += [_settings(found, datasets)]
         parts += [_commands(found, kind, datasets)]
+    parts += ["## What each method sees", page_text.SEEN, seen_table()]
+    chosen = protocol_table(Path(folder) / NETWORK_PROTOCOL)
+    parts += ["## Networks: the share of the protocol", page_text.PROTOCOLS, chosen] if chosen else []
     together, complete = _ranks(found, "all"), _ranks(found, "complete")
     parts += ["## All datasets together", *together] if together else []
     parts += [page_text.COMPLETE, *complete] if complete else []
@@ -82,6 +88,12 @@ def results_page(folder: str | os.PathLike[str]) -> str:
     if timed:
         parts += ["## Run time", _command("runtime"), page_text.TIMED, timed, f"![Run times]({PICTURES['runtime']})"]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _is_fair(found: Found, dataset: str, method: str | None = None) -> bool:
+    """Whether a baseline, or any baseline, was run with what RWK has on a dataset."""
+    names = [method] if method else paper.BASELINES
+    return any(found[dataset, name].scores[-1].protocol.get("fair") for name in names if (dataset, name) in found)
 
 
 def _earlier_solver(found: Found) -> str:
@@ -164,10 +176,13 @@ def _commands(found: Found, kind: str, datasets: Iterable[str]) -> str:
     rows = []
     for method in (*paper.HOPS, *paper.BASELINES, "RWK-repel", *paper.ABLATION):
         repeats = {dataset: found[dataset, method].n_repeats for dataset in datasets if (dataset, method) in found}
-        for count in sorted(set(repeats.values()), reverse=True):
-            here = ",".join(dataset for dataset in repeats if repeats[dataset] == count)
-            command = f"rwk reproduce {kind} --datasets {here} --methods {method} --repeats {count}"
-            rows.append([method, f"`{command}`"])
+        groups: dict[tuple[int, bool], list[str]] = {}
+        for dataset, count in sorted(repeats.items(), key=lambda one: -one[1]):
+            published = method in paper.BASELINES and not _is_fair(found, dataset, method)
+            groups.setdefault((count, published), []).append(dataset)
+        for (count, published), here in groups.items():
+            command = f"rwk reproduce {kind} --datasets {','.join(here)} --methods {method} --repeats {count}"
+            rows.append([method, f"`{command}{' --published-grids' if published else ''}`"])
     if not rows:
         return ""
     table = markdown(["row", "command"], rows)

@@ -63,7 +63,8 @@ class Options:
     `first_seed` + 1, ... `n_jobs` is the number of threads, and of folds at a time (None: all usable cores).
     `solve_only` fills `matrices` and stops there, for a computer that solves while another runs the folds. `budget` is
     the time in seconds that a baseline is given on a dataset; one that is not done by then gets a note in place of its
-    figure. With `fair`, baselines search their fair grids (`baseline_runs`). `bar` shows progress.
+    figure. With `fair`, baselines have what RWK has (`baseline_runs`), otherwise the grids of their papers. `bar` shows
+    progress.
     """
 
     folder: Path = Path("results")
@@ -78,7 +79,7 @@ class Options:
     n_jobs: int | None = None
     solve_only: bool = False
     budget: float | None = None
-    fair: bool = False
+    fair: bool = True
     bar: Bar | None = None
 
     def __post_init__(self) -> None:

@@ -36,6 +36,7 @@ class Trained(NamedTuple):
     epoch: int
     score: float  # accuracy on the validation graphs; NaN without any
     loss: float
+    history: tuple[float, ...] = ()  # accuracy on the validation graphs after each epoch
 
 
 def train(
@@ -56,6 +57,7 @@ def train(
         shuffle = np.random.default_rng(options.seed)
         best = Trained(network, options.epochs, float("nan"), float("nan"))
         kept: Any = None
+        history: list[float] = []
         for epoch in range(1, options.epochs + 1):
             network.train()
             for chosen in batches_of(shuffle.permutation(learn), options.batch_size):
@@ -67,6 +69,7 @@ def train(
             if not len(validate):
                 continue
             score, loss = _validated(network, graphs, classes, validate)
+            history.append(score)
             if kept is None or (score, -loss) > (best.score, -best.loss):
                 best = Trained(network, epoch, score, loss)
                 kept = copy.deepcopy(network.state_dict())
@@ -75,7 +78,7 @@ def train(
         if kept is not None:
             network.load_state_dict(kept)
         network.eval()
-    return best
+    return best._replace(history=tuple(history))
 
 
 def class_scores(network: Any, graphs: GraphTensors) -> FloatArray:
