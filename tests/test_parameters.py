@@ -33,9 +33,10 @@ def test_names() -> None:
 def test_estimator_signature_is_the_parameters() -> None:
     signature = inspect.signature(RWKernel.__init__).parameters
     found = {name: parameter.default for name, parameter in signature.items() if name != "self"}
-    assert found == FIELDS
-    assert list(found) == list(FIELDS)
-    assert RWKernel().get_params() == FIELDS
+    assert found == {**FIELDS, "verbose": None}
+    assert list(found) == [*FIELDS, "verbose"]
+    assert RWKernel().get_params() == {**FIELDS, "verbose": None}
+    assert RWKernel(hops=1, verbose=False).parameters() == Parameters(hops=1)
 
 
 def test_defaults_are_in_range() -> None:

@@ -17,6 +17,7 @@ from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.parameter_checks import check_starts
 from rwk.runtime.threads import Ticker
+from rwk.runtime.watched import watched
 from rwk.transport.measures import GraphMeasures, in_precision
 from rwk.transport.payments import node_payments
 from rwk.transport.problem import PairSolution
@@ -76,7 +77,9 @@ def align(
     return aligned(measures, settings, n_starts=n_starts, certify=certify, trace=trace)
 
 
-def pairwise_discrepancy(X: Any, Y: Any = None, *, tick: Ticker | None = None, **parameters: Any) -> Matrix:
+def pairwise_discrepancy(
+    X: Any, Y: Any = None, *, tick: Ticker | None = None, verbose: bool | None = None, **parameters: Any
+) -> Matrix:
     """Compute the RW discrepancies between all graphs of X and all of Y.
 
     All graphs given set the scale of the costs together. The discrepancy is not a metric: RW(G, G) is positive unless
@@ -89,7 +92,9 @@ def pairwise_discrepancy(X: Any, Y: Any = None, *, tick: Ticker | None = None, *
     Y : graphs, optional
         The graphs to compare with; by default X itself, and the matrix is then exactly symmetric (R15).
     tick : callable, optional
-        Called with the number of pairs solved since its last call, to show progress.
+        Called with the number of pairs solved since its last call, in place of a progress bar.
+    verbose : bool, optional
+        Whether to show a progress bar; by default after five seconds, in a terminal or a notebook.
     **parameters
         Settings of the model and the solver; see `Parameters`.
 
@@ -110,12 +115,15 @@ def pairwise_discrepancy(X: Any, Y: Any = None, *, tick: Ticker | None = None, *
     first = as_graphs(X)
     warn_unused(first, settings)
     if Y is None:
-        return symmetric_discrepancy(represent(first, settings)[0], settings, tick=tick)[0]
+        measures = represent(first, settings)[0]
+        with watched(tick, verbose, "discrepancies", len(first) * (len(first) + 1) // 2) as ticker:
+            return symmetric_discrepancy(measures, settings, tick=ticker)[0]
     second = in_codes_of(as_graphs(Y), first.label_names)
     settings = with_comparable_edges(settings, first, second)
     _, scale = represent(joined_graphs(first, second), settings)
     rows, columns = (represent(graphs, settings, scale=scale)[0] for graphs in (first, second))
-    return cross_discrepancy(rows, columns, settings, tick=tick)[0]
+    with watched(tick, verbose, "discrepancies", len(first) * len(second)) as ticker:
+        return cross_discrepancy(rows, columns, settings, tick=ticker)[0]
 
 
 def aligned(

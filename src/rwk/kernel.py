@@ -18,6 +18,7 @@ from rwk.graphs import GraphError, GraphSet
 from rwk.parameters import Parameters, Scale
 from rwk.represent import represent
 from rwk.runtime.threads import Ticker
+from rwk.runtime.watched import watched
 from rwk.transport.measures import GraphMeasures
 from rwk.transport.problem import PairSolution
 
@@ -53,6 +54,9 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         "cpu", "gpu", or "auto": the GPU if there is one.
     n_jobs : int or None, default None
         Number of threads; None and -1 use all cores.
+    verbose : bool or None, default None
+        Whether to show a progress bar; None shows one after five seconds, in a terminal or a notebook. It is the only
+        keyword that `Parameters` does not have.
 
     Attributes
     ----------
@@ -117,6 +121,7 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         n_jobs: int | None = None,
         random_state: int | None = 0,
         variant: str | None = None,
+        verbose: bool | None = None,
     ) -> None:
         self.hops = hops
         self.wl_rounds = wl_rounds
@@ -154,6 +159,7 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.variant = variant
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Represent the graphs and learn the scales of their costs.
@@ -170,7 +176,7 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         RWKernel
             The fitted kernel itself.
         """
-        settings = self._settings()
+        settings = self.parameters()
         graphs = as_graphs(X)
         warn_unused(graphs, settings)
         self.measures_, self.scale_ = represent(graphs, settings)
@@ -223,7 +229,7 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : graphs, optional
             New graphs; by default the fitted graphs are compared with each other.
         tick : callable, optional
-            Called with the number of pairs solved since its last call, to show progress.
+            Called with the number of pairs solved since its last call, in place of a progress bar.
 
         Returns
         -------
@@ -231,16 +237,19 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The discrepancies.
         """
         check_is_fitted(self, "measures_")
-        settings = self._settings()
+        settings = self.parameters()
         if X is None:
-            matrix, self.health_ = symmetric_discrepancy(self.measures_, settings, tick=tick)
+            n_pairs = self.n_graphs_ * (self.n_graphs_ + 1) // 2
+            with watched(tick, self.verbose, "discrepancies", n_pairs) as ticker:
+                matrix, self.health_ = symmetric_discrepancy(self.measures_, settings, tick=ticker)
             return matrix
         if settings.debias and self._self_discrepancy is None:
             self._self_discrepancy = self_discrepancy(self.measures_, settings)
         new = self.measures_of(X)
-        matrix, self.health_ = cross_discrepancy(
-            new, self.measures_, settings, fitted_self=self._self_discrepancy, tick=tick
-        )
+        with watched(tick, self.verbose, "discrepancies", new.n_graphs * self.n_graphs_) as ticker:
+            matrix, self.health_ = cross_discrepancy(
+                new, self.measures_, settings, fitted_self=self._self_discrepancy, tick=ticker
+            )
         return matrix
 
     def align(self, G: Any, H: Any, *, n_starts: int = 1, certify: bool = False, trace: bool = False) -> PairSolution:
@@ -263,7 +272,7 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The value, its terms, the coupling, and how the solver ended.
         """
         check_is_fitted(self, "measures_")
-        settings = self._settings()
+        settings = self.parameters()
         graphs = joined_graphs(single_graph(G, "the first"), single_graph(H, "the second"))
         return aligned(self.measures_of(graphs), settings, n_starts=n_starts, certify=certify, trace=trace)
 
@@ -280,7 +289,7 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise GraphError(
                 f"the fitted graphs have {self._features}, these have {has}; give the same kinds of features"
             )
-        return represent(self._with_edge_labels(graphs), self._settings(), scale=self.scale_)[0]
+        return represent(self._with_edge_labels(graphs), self.parameters(), scale=self.scale_)[0]
 
     def _with_edge_labels(self, graphs: GraphSet) -> GraphSet:
         """New graphs with edge labels only if the fitted ones have them; raises if theirs can't be compared."""
@@ -293,8 +302,11 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise GraphError(f"the edge labels of these graphs can't be compared with those of the fitted ones; {way}")
         return graphs
 
-    def _settings(self) -> Parameters:
-        return Parameters.of(self.get_params(deep=False))
+    def parameters(self) -> Parameters:
+        """The parameters of this kernel, checked."""
+        keywords = self.get_params(deep=False)
+        del keywords["verbose"]
+        return Parameters.of(keywords)
 
     def _kernel(self, matrix: Matrix) -> Matrix:
         return np.exp(-self.eta * matrix)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from math import inf
 from typing import Any, Literal, NamedTuple
@@ -28,8 +28,9 @@ from rwk.learn.search import Grid, Matrices, Task
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.backends import backend_name
 from rwk.runtime.machine import versions
-from rwk.runtime.progress import Bar, progress_bar
+from rwk.runtime.progress import Bar
 from rwk.runtime.threads import Ticker, thread_count
+from rwk.runtime.watched import shown_progress
 from rwk.transport.problem import SOLVER_VERSION
 
 Matrix = NDArray[Any] | Callable[[], NDArray[Any]]
@@ -49,7 +50,7 @@ def nested_cv(
     records: str | os.PathLike[str] | None = None,
     n_jobs: int | None = 1,
     backend: str = "cpu",
-    progress: bool | Bar = False,
+    verbose: bool | Bar | None = None,
 ) -> Experiment:
     """Score a method by nested cross-validation.
 
@@ -86,8 +87,9 @@ def nested_cv(
     backend : {"cpu", "gpu", "auto"}, default "cpu"
         "gpu" searches and fits many folds of matrices at a time, in single precision; "auto" does so if there is a GPU.
         If `source` is a `fit_predict` function, the backend is only recorded.
-    progress : bool or progress bar, default False
-        True shows a bar if rich is installed; another bar can be passed instead.
+    verbose : bool, progress bar or None, default None
+        Whether to show a progress bar; None shows one after five seconds, in a terminal or a notebook. Another bar can
+        be passed instead.
 
     Returns
     -------
@@ -128,7 +130,7 @@ def nested_cv(
         for seed, fold in folds
         if (dataset, method, seed, fold) not in finished
     ]
-    with _bar(progress, f"{method} on {dataset}", len(folds), len(done)) as tick:
+    with _bar(verbose, f"{method} on {dataset}", len(folds), len(done)) as tick:
         for outcome in outcomes(run.runner(), todo, n_workers, backend) if todo else ():
             score = outcome.written_on(replace(blank, protocol=protocols[outcome.task.seed]))
             if records is not None:
@@ -227,8 +229,7 @@ def _matrix(name: str, matrix: NDArray[Any], n: int) -> FloatArray:
     return matrix
 
 
-def _bar(progress: bool | Bar, title: str, total: int, done: int) -> AbstractContextManager[Ticker | None]:
-    if not progress:
-        return nullcontext()
-    bar = progress_bar if progress is True else progress
-    return bar(title, total, "folds", done=done)
+def _bar(verbose: bool | Bar | None, title: str, total: int, done: int) -> AbstractContextManager[Ticker | None]:
+    if verbose is None or isinstance(verbose, bool):
+        return shown_progress(verbose, title, total, "folds", done=done)
+    return verbose(title, total, "folds", done=done)

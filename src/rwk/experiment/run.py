@@ -142,7 +142,7 @@ def run_experiment(method: Method, forms: Forms, folds: Folds, options: RunOptio
         records=options.records,
         n_jobs=prepared.hardware.n_jobs,
         backend=prepared.hardware.backend,
-        progress=options.bar or False,
+        verbose=options.bar or False,
     )
     prepared.forget()
     repeats = counted(experiment.n_repeats, "repeat")

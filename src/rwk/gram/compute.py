@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +21,7 @@ from rwk.gram.store import GramStore, MemoryTiles
 from rwk.gram.tiles import Tile
 from rwk.parameters import Parameters
 from rwk.runtime.log import LOG
+from rwk.runtime.watched import MovingBar, shown_progress
 from rwk.runtime.words import counted
 
 
@@ -68,6 +70,7 @@ def compute_gram(
     existing: Existing = "resume",
     part: str | None = None,
     report: Report | None = None,
+    verbose: bool | None = None,
     **parameters: Any,
 ) -> Gram:
     """Compute the discrepancies of all pairs of graphs, and keep them in a store as they come.
@@ -92,7 +95,9 @@ def compute_gram(
     part : str, optional
         "2/8" computes the second eighth of the tiles, for job arrays that share a store.
     report : callable, optional
-        Called with a `GramProgress` after every chunk of pairs and every tile.
+        Called with a `GramProgress` after every chunk of pairs and every tile, in place of a progress bar.
+    verbose : bool, optional
+        Whether to show a progress bar; by default after five seconds, in a terminal or a notebook.
     **parameters
         Fields of `rwk.Parameters`.
 
@@ -132,8 +137,20 @@ def compute_gram(
     if isinstance(workers, Threads):
         workers = workers.fitted(kept.tiling, request.budget)
     tiles = [tile for number, tile in enumerate(kept.tiling) if number % share[1] == share[0]]
-    _solve_missing(kept, tiles, TileJob.of(settings, kept.backend), workers, report or (lambda progress: None))
+    job = TileJob.of(settings, kept.backend)
+    if report is not None:
+        _solve_missing(kept, tiles, job, workers, report)
+    else:
+        with shown_progress(verbose, "Gram matrix", None) as bar:
+            _solve_missing(kept, tiles, job, workers, functools.partial(show_on, bar))
     return Gram(kept, settings, request.budget)
+
+
+def show_on(bar: MovingBar | None, progress: GramProgress) -> None:
+    """Move a bar by cost rather than by tiles or pairs, so that it moves evenly."""
+    if bar is not None:
+        tiles = f"{progress.tiles_found + progress.tiles_done}/{progress.n_tiles} tiles"
+        bar.show(progress.cost_so_far, progress.cost, f"{tiles}, {progress.pairs_per_second:,.0f} pairs/s")
 
 
 def parse_part(part: str | None) -> tuple[int, int]:

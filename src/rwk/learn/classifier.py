@@ -23,6 +23,7 @@ from rwk.learn.search import SUM, Choice, Grid, KernelTransform, Matrices, Task,
 from rwk.learn.svc import IndefiniteSVC
 from rwk.parameters import Parameters
 from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.runtime.watched import shown_progress
 
 Numbers = float | Sequence[float]
 KAPPAS: Final = (0.1, 1.0, 10.0, 100.0)
@@ -57,6 +58,8 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Number of threads; by default all.
     random_state : int, default 0
         Seed of the inner folds and of everything else that is random.
+    verbose : bool, optional
+        Whether to show a progress bar; by default after five seconds, in a terminal or a notebook.
 
     Attributes
     ----------
@@ -97,6 +100,7 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         backend: str = "auto",
         n_jobs: int | None = None,
         random_state: int | None = 0,
+        verbose: bool | None = None,
     ) -> None:
         self.grid = grid
         self.eta = eta
@@ -108,6 +112,7 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.backend = backend
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the settings and train.
@@ -127,8 +132,10 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         settings, grid = self._settings(), self._grid()
         graphs = as_graphs(X)
         self.classes_, codes = _classes(graphs, y)
-        kernels = {name: RWKernel(**setting.asdict()).fit(graphs) for name, setting in settings.items()}
-        named = {name: kernel.discrepancy() for name, kernel in kernels.items()}
+        kernels = {name: RWKernel(**setting.asdict(), verbose=False).fit(graphs) for name, setting in settings.items()}
+        n_pairs = len(kernels) * len(graphs) * (len(graphs) + 1) // 2
+        with shown_progress(self.verbose, "discrepancies", n_pairs) as tick:
+            named = {name: kernel.discrepancy(tick=tick) for name, kernel in kernels.items()}
         everyone = np.arange(len(graphs))
         task = Task(everyone, everyone[:0], codes, seed=self.random_state or 0, fold=0)
         choice = search(Matrices(named, "discrepancy", grid), task)
@@ -199,7 +206,8 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Kernel values of new graphs with the training graphs."""
         check_is_fitted(self, "svc_")
         graphs = as_graphs(X)
-        return self._kernel({name: kernel.discrepancy(graphs) for name, kernel in self.kernels_.items()})
+        with shown_progress(self.verbose, "discrepancies", len(self.kernels_) * len(graphs) * self.n_graphs_) as tick:
+            return self._kernel({name: kernel.discrepancy(graphs, tick=tick) for name, kernel in self.kernels_.items()})
 
     def _kernel(self, discrepancies: Mapping[str, FloatArray]) -> FloatArray:
         """The mean kernel of the settings in use."""

@@ -31,7 +31,6 @@ from sklearn.utils.validation import check_is_fitted
 from rwk.convert import as_graphs
 from rwk.gram.matrix import column_discrepancy, self_discrepancy
 from rwk.kernel import RWKernel
-from rwk.parameters import Parameters
 from rwk.retrieval.bounds import means
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.transport.measures import GraphMeasures, cut
@@ -140,7 +139,7 @@ class RWFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self._check()
         kernel: RWKernel = clone(self.kernel) if self.kernel is not None else RWKernel()
         kernel.fit(X)
-        settings = Parameters.of(kernel.get_params(deep=False))
+        settings = kernel.parameters()
         m = min(int(self.n_landmarks), kernel.n_graphs_)
         raw = replace(settings, debias=False)
         own = self_discrepancy(kernel.measures_, raw) if settings.debias else None

@@ -21,6 +21,8 @@ from rwk.parameters import Parameters
 from rwk.retrieval.bounds import Signatures, lower_bounds, quadratic_bounds, signatures
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.display import card_of
+from rwk.runtime.threads import Ticker
+from rwk.runtime.watched import shown_progress
 from rwk.transport.cpu.lower_bounds import linear_bounds
 from rwk.transport.measures import GraphMeasures, cut, in_precision, joined
 from rwk.transport.pairs import solve_pairs
@@ -58,6 +60,7 @@ def nearest(
     *,
     leave_out: int | Sequence[int] | None = None,
     max_share: float | None = None,
+    verbose: bool | None = None,
     **parameters: Any,
 ) -> Neighbours:
     """Find the k graphs most like `query`, with the same answer as a scan of all graphs.
@@ -76,6 +79,8 @@ def nearest(
         Number of the candidate to leave out, such as the query itself; for several queries, one number for each.
     max_share : float, optional
         Solve at most this share of the candidates, those with the lowest bounds. The search may then miss neighbours.
+    verbose : bool, optional
+        Whether to show a progress bar; by default after five seconds, in a terminal or a notebook.
     **parameters
         Fields of `rwk.Parameters`; not with a fitted kernel.
 
@@ -103,7 +108,7 @@ def nearest(
         candidates = as_graphs(graphs)
         wanted = with_comparable_edges(Parameters.of(parameters), queries, candidates)
         kernel = RWKernel(**{**wanted.asdict(), "variant": None}).fit(candidates)
-    settings = Parameters.of(kernel.get_params(deep=False))
+    settings = kernel.parameters()
     left_out = _left_out(leave_out, len(queries), kernel.n_graphs_)
     n_candidates = kernel.n_graphs_ - (left_out is not None)
     if not 1 <= k <= n_candidates:
@@ -112,7 +117,10 @@ def nearest(
         raise ValueError(f"max_share={max_share} is outside its range: it must be greater than 0 and at most 1")
     most = kernel.n_graphs_ if max_share is None else max(k, round(max_share * kernel.n_graphs_))
     scan = _Scan.of(kernel.measures_of(queries), kernel.measures_, settings)
-    found = [scan.nearest(q, k, most, None if left_out is None else left_out[q]) for q in range(len(queries))]
+    with shown_progress(verbose, "candidates", len(queries) * n_candidates, "candidates") as tick:
+        found = [
+            scan.nearest(q, k, most, None if left_out is None else left_out[q], tick=tick) for q in range(len(queries))
+        ]
     indices, values = np.stack([one[0] for one in found]), np.stack([one[1] for one in found])
     if len(found) == 1:
         indices, values = indices[0], values[0]
@@ -147,8 +155,12 @@ class _Scan(NamedTuple):
         own = self_discrepancy(both, settings) if settings.debias else None
         return cls(both, marks, signatures(candidates), settings, own)
 
-    def nearest(self, q: int, k: int, most: int, left_out: int | None) -> tuple[IntArray, FloatArray, int]:
+    def nearest(
+        self, q: int, k: int, most: int, left_out: int | None, *, tick: Ticker | None = None
+    ) -> tuple[IntArray, FloatArray, int]:
         """Numbers and values of the k graphs nearest to query q, and how many pairs were solved, at most `most`.
+
+        `tick` counts candidates, those that are ruled out at the end included.
 
         The cheap bound decides for which candidates the tighter bound is computed, and that one which pairs are
         solved. The values of all others stay infinite.
@@ -171,8 +183,12 @@ class _Scan(NamedTuple):
             chosen = alive[np.argsort(bounds[alive], kind="stable")][: min(at_once, most - n_solved)]
             values[chosen] = self._solve(q, chosen)
             n_solved += len(chosen)
+            if tick:
+                tick(len(chosen))
             kth = float(np.partition(values, k - 1)[k - 1])
             worst = kth + SLACK * abs(kth) * (100.0 if self.settings.precision == "float32" else 1.0)
+        if tick:
+            tick(int(allowed.sum()) - n_solved)
         best = np.lexsort((np.arange(len(values)), values, ~allowed))[:k]
         return best, values[best], n_solved
 

@@ -4,7 +4,8 @@
     compiling         how functions are compiled, and where the compiled code is cached; calls `source_stamps`
     source_stamps     which source files a compiled function depends on
     threads           what `n_jobs` means, and work shared among threads
-    progress          the progress bar
+    progress          the progress bar of a terminal
+    watched           progress bars of functions called from Python, in terminals and notebooks; calls `progress`
     log               the library's log
     backends          what backend "auto" means on this computer, and `BackendError`
     device            the GPU: opening it, its memory, its errors

@@ -41,6 +41,25 @@ class ProgressBar:
             self._progress.update(self._task, completed=min(done, total), total=total, note=note)
 
 
+_SHOWN: list[object] = []  # one entry per bar on the screen
+
+
+def is_shown() -> bool:
+    """Whether a bar is on the screen now."""
+    return bool(_SHOWN)
+
+
+@contextmanager
+def being_shown() -> Iterator[None]:
+    """Say that a bar is on the screen."""
+    mark = object()
+    _SHOWN.append(mark)
+    try:
+        yield
+    finally:
+        _SHOWN.remove(mark)
+
+
 @contextmanager
 def progress_bar(title: str, total: float | None, unit: str = "pairs", *, done: int = 0) -> Iterator[ProgressBar]:
     """Show a bar with count, rate, elapsed time and time left; yields its ticker.
@@ -64,7 +83,7 @@ def progress_bar(title: str, total: float | None, unit: str = "pairs", *, done: 
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    with being_shown(), Progress(*columns, console=Console(stderr=True)) as progress:
         bar = ProgressBar(progress, title, total)
         if total is not None:
             bar.show(done, total)
