@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -102,9 +103,10 @@ def test_every_parameter_is_an_option() -> None:
 
     from rwk.parameters import Parameters
 
-    text = rwk("gram", "--help").stdout
+    pages = [rwk("gram", page).stdout for page in ("--help", "--help-tuning")]
     for field in fields(Parameters):
-        assert f"--{field.name.replace('_', '-')}" in text
+        option = f"--{field.name.replace('_', '-')} "
+        assert sum(option in page for page in pages) == 1, option
 
 
 def test_gram_writes_matrix_parameters_targets_and_version(folder: Path, tmp_path: Path) -> None:
@@ -165,6 +167,11 @@ def test_query_leaves_the_query_out_and_is_debiased(folder: Path) -> None:
     assert len(rows) == 5
     assert "3" not in [row[2].strip() for row in rows]
     assert float(rows[0][5]) < 1e-6  # a copy of graph 3
+    solved, ruled_out = re.search(r"(\d+) of \d+ pairs solved; (.*)", done.stdout).groups()
+    left = 48 - int(solved)  # 23 pairs, and RW(G, G) of the query and 24 graphs
+    assert ruled_out == (f"a lower bound ruled out the other {left}" if left else "the lower bound ruled out none")
+    everyone = rwk("query", folder, "3", "-k", "23").stdout
+    assert "48 of 48 pairs solved; the lower bound ruled out none" in everyone
     assert float(rwk("query", folder, "3", "-k", "1", "--no-debias").stdout.split("│")[-2]) > 1e-3
 
 
@@ -176,6 +183,7 @@ def test_info_of_a_path(folder: Path) -> None:
 
 MISTAKES = {
     "unknown dataset": (["info", "MUTAGG"], "MUTAG"),
+    "dataset with a space in its name": (["info", "MU TAG"], "did you mean 'MUTAG'?"),
     "unknown file": (["gram", "no/such/place.zip"], "no/such/place"),
     "parameter outside its range": (["gram", "{folder}", "--entropy", "0"], "entropy=0"),
     "unknown choice": (["gram", "{folder}", "--structure", "shortest"], "shortest-path"),

@@ -220,7 +220,7 @@ class Parameters:
             value = getattr(settings, name)
             if not (name == "scale" and isinstance(value, Mapping)):
                 check_choice(name, value, choices)
-        for name, (low, high, strict, whole) in _RANGES.items():
+        for name, (low, high, strict, whole) in RANGES.items():
             value = getattr(settings, name)
             if not (name in _MAY_BE_NONE and value is None):
                 check_range(name, value, low=low, high=high, strict=strict, whole=whole)
@@ -281,7 +281,7 @@ _CHOICES: Final[dict[str, tuple[str, ...]]] = {
 }
 
 # name -> lowest, highest, lowest itself excluded, whole number
-_RANGES: Final[dict[str, tuple[float, float, bool, bool]]] = {
+RANGES: Final[dict[str, tuple[float, float, bool, bool]]] = {
     "hops": (0, 64, False, True),
     "wl_rounds": (0, 64, False, True),
     "hamming_weight": (0, 1, False, False),

@@ -46,7 +46,9 @@ def align(
     ] = None,
     output: Annotated[
         list[Path] | None,
-        typer.Option("--output", "-o", help="File to write: .csv, .json, .png, .svg or .pdf; may be repeated."),
+        typer.Option(
+            "--output", "-o", metavar="PATH", help="File to write: .csv, .json, .png, .svg or .pdf; may be repeated."
+        ),
     ] = None,
     starts: Annotated[
         int, typer.Option("--starts", help="How many couplings to start from; the best solution is kept.")

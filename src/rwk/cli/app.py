@@ -19,13 +19,15 @@ from rwk.cli.doctor_command import doctor
 from rwk.cli.explain_command import explain
 from rwk.cli.explore_command import explore
 from rwk.cli.gram_command import gram
+from rwk.cli.help_page import STOPPED, HelpfulCommand, HelpfulGroup
 from rwk.cli.info_command import info
 from rwk.cli.query_command import query
 from rwk.cli.report_command import report
 from rwk.cli.reproduce_command import reproduce
-from rwk.cli.screen import errors, note, say, show_log
+from rwk.cli.screen import INTERRUPTED, errors, note, say, show_log
 
 app = typer.Typer(
+    cls=HelpfulGroup,
     help="Regularized Wasserstein graph kernels: how alike two graphs are, and which node goes to which.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -38,8 +40,8 @@ def main() -> None:
     try:
         app()
     except KeyboardInterrupt:
-        note("stopped; run the same command again to go on")
-        sys.exit(130)
+        note(STOPPED)
+        sys.exit(INTERRUPTED)
     except (ValueError, OSError, RuntimeError, IndexError, ImportError) as error:
         if os.environ.get("RWK_DEBUG"):
             raise
@@ -58,5 +60,5 @@ def about(
 
 
 for command in (demo, info, convert, align, gram, query, classify, report, explain, explore, reproduce, bench, doctor):
-    app.command()(command)
+    app.command(cls=HelpfulCommand)(command)
 app.add_typer(baselines, name="baselines")

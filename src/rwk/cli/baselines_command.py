@@ -5,9 +5,10 @@ from __future__ import annotations
 import typer
 from rich.table import Table
 
+from rwk.cli.help_page import HelpfulCommand, HelpfulGroup
 from rwk.cli.screen import console
 
-baselines = typer.Typer(no_args_is_help=True, help="The methods that RWK is compared with.")
+baselines = typer.Typer(cls=HelpfulGroup, no_args_is_help=True, help="The methods that RWK is compared with.")
 
 
 @baselines.callback()
@@ -15,7 +16,7 @@ def about() -> None:
     """The methods that RWK is compared with."""
 
 
-@baselines.command("list")
+@baselines.command("list", cls=HelpfulCommand)
 def list_baselines() -> None:
     """Print every baseline: name, the data it accepts, which of them it sees, kind, packages it needs, reference."""
     from rwk.baselines import describe

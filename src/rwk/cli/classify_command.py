@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rwk.cli.options import with_columns, with_parameters
-from rwk.cli.screen import Data, console, figures_of, load_graphs, say, say_cost
+from rwk.cli.screen import Data, console, figures_of, load_graphs, said_if_stopped, say, say_cost
 from rwk.parameters import Parameters
 from rwk.runtime.progress import progress_bar
 
@@ -51,11 +51,30 @@ def classify(
     made = method_of_user("RWK" if everything else method, grid, parameters)
     folds = make_folds(np.asarray(graphs.targets), n_splits=splits, n_repeats=repeats)
     options = options_of(parameters)
-    if isinstance(made, RwkMethod):
-        run_and_show(graphs, made, output, folds, options)
-    if everything or not isinstance(made, RwkMethod):
-        names = baseline_names() if everything else [made.name]
-        say(add_baselines(graphs, names, output, folds=folds, options=options, budget=budget))
+    with said_if_stopped(lambda: folds_kept(output)):
+        if isinstance(made, RwkMethod):
+            run_and_show(graphs, made, output, folds, options)
+        if everything or not isinstance(made, RwkMethod):
+            names = baseline_names() if everything else [made.name]
+            say(add_baselines(graphs, names, output, folds=folds, options=options, budget=budget))
+
+
+def folds_kept(output: Path) -> str:
+    """What a stopped run has kept in its folder, and how to go on."""
+    from rwk.experiment.records import read_records
+    from rwk.experiment.run_folder import RECORDS
+    from rwk.runtime.files import UNFINISHED
+    from rwk.runtime.words import counted
+
+    records, matrices = output / RECORDS, output / UNFINISHED
+    kept = []
+    if records.exists():
+        kept.append(f"{counted(len(read_records(records)), 'fold')} in {records}")
+    if matrices.exists() and any(matrices.iterdir()):
+        kept.append(f"solved pairs in {matrices}")
+    if not kept:
+        return "nothing is kept yet, and the same command begins again"
+    return f"kept: {' and '.join(kept)}; the same command goes on from there"
 
 
 def options_of(parameters: Parameters) -> RunOptions:

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from rwk.cli.align_command import draw_alignment
-from rwk.cli.classify_command import Repeats, options_of, run_and_show
+from rwk.cli.classify_command import Repeats, folds_kept, options_of, run_and_show
 from rwk.cli.options import with_parameters
-from rwk.cli.screen import load_graphs, save_picture
+from rwk.cli.screen import load_graphs, said_if_stopped, save_picture
 from rwk.parameters import Parameters
 
 
@@ -26,11 +26,15 @@ def demo(
     from rwk.experiment import make_folds
     from rwk.experiment.methods import rwk_of_user
     from rwk.kernel import RWKernel
+    from rwk.report.palette import check_picture
 
+    for name in ("kernel.png", "alignment.png"):
+        check_picture(output / name)
     graphs = load_graphs("MUTAG")
     folds = make_folds(np.asarray(graphs.targets), n_repeats=repeats)
     method = rwk_of_user("RWK", "quick", parameters)
-    run = run_and_show(graphs, method, output / "demo", folds, options_of(parameters))
+    with said_if_stopped(lambda: folds_kept(output / "demo")):
+        run = run_and_show(graphs, method, output / "demo", folds, options_of(parameters))
     matrix = next(iter(run.matrices.values()))
     _draw_kernel(output / "kernel.png", np.exp(-parameters.eta * matrix), graphs.targets)
     # the first graph and its nearest other graph

@@ -1,14 +1,18 @@
-"""`rwk doctor`: what is installed here, what each extra would add, and where files are kept."""
+"""`rwk doctor`: what is installed here, which extras work, what is missing, and where files are kept."""
 
 from __future__ import annotations
 
 import os
 import platform
+import subprocess
+import sys
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from rwk.cli.screen import console, figures_of, say
+from rwk.cli.screen import console, errors, figures_of, say
 from rwk.runtime.threads import thread_count
 from rwk.runtime.words import size
 
@@ -21,21 +25,41 @@ class Finding(NamedTuple):
     advice: str = ""
 
 
-# extra -> packages it brings, and what for
-EXTRAS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
-    "plot": (("matplotlib",), "pictures and reports"),
-    "molecules": (("rdkit",), "SMILES and molecule layouts"),
-    "parquet": (("pyarrow",), "parquet tables"),
-    "gpu": (("torch",), "the GPU backend"),
-    "distributed": (("zarr", "fsspec", "joblib", "dask", "distributed"), "stores on disk, processes and clusters"),
-    "baselines": (("POT", "grakel", "torch", "torch_geometric"), "the exact direction, and methods to compare with"),
-    "explore": (("dash", "dash-cytoscape"), "the page of `rwk explore`"),
+# extra -> what each of its packages is for, and what the extra is for
+EXTRAS: Final[dict[str, tuple[dict[str, str], str]]] = {
+    "plot": ({"matplotlib": "pictures"}, "pictures and reports"),
+    "molecules": ({"rdkit": "SMILES, SDF files, layouts of molecules"}, "molecules"),
+    "parquet": ({"pyarrow": "parquet files"}, "parquet tables"),
+    "gpu": ({"torch": "the GPU backend"}, "the GPU backend"),
+    "distributed": (
+        {
+            "zarr": "stores",
+            "fsspec": "stores at an address",
+            "joblib": "worker processes",
+            "dask": "clusters",
+            "distributed": "clusters",
+        },
+        "stores on disk, processes and clusters",
+    ),
+    "baselines": (
+        {
+            "POT": "the exact direction, certificates",
+            "grakel": "a copy of MUTAG, checks against GraKeL",
+            "torch": "neural baselines",
+            "torch_geometric": "graphs of PyG",
+        },
+        "the exact direction, and methods to compare with",
+    ),
+    "explore": ({"dash": "the page", "dash-cytoscape": "graphs on the page"}, "the page of `rwk explore`"),
 }
+_MODULES: Final = {"POT": "ot", "dash-cytoscape": "dash_cytoscape"}  # imported by another name than installed by
+PATIENCE: Final = 120.0  # seconds that an import may take
 
 
 def doctor() -> None:
-    """Print versions, threads, GPU and caches, and what each extra would add."""
-    found = findings()
+    """Print versions, threads, GPU and caches, which extras work, and how to install what is missing."""
+    with errors.status("importing the packages of the extras to see which work"):
+        found = findings()
     console.print(figures_of("rwk on this machine", {finding.what: finding.found for finding in found}))
     for finding in found:
         if finding.advice:
@@ -43,7 +67,7 @@ def doctor() -> None:
 
 
 def findings() -> list[Finding]:
-    """What there is to say about this installation; nothing heavy is imported.
+    """What there is to say about this installation; the packages of extras are imported in processes of their own.
 
     >>> [finding.found for finding in findings() if finding.what == "rwk"] == [installed("rwk")]
     True
@@ -52,13 +76,57 @@ def findings() -> list[Finding]:
     found = [Finding("python", platform.python_version())]
     found += [Finding(name, installed(name) or "missing") for name in core]
     found += [_threads(), _gpu(), _data(), *_caches()]
-    for extra, (packages, purpose) in EXTRAS.items():
-        present = {name: installed(name) for name in packages}
-        missing = [name for name, number in present.items() if not number]
-        versions = ", ".join(f"{name} {number}" for name, number in present.items() if number) or "not installed"
-        advice = f"pip install 'rwk[{extra}]' adds {', '.join(missing)}: {purpose}" if missing else ""
-        found.append(Finding(f"extra {extra}", f"{purpose}: {versions}", advice))
-    return found
+    broken = import_errors({name for packages, _ in EXTRAS.values() for name in packages if installed(name)})
+    return found + [_extra(extra, broken) for extra in EXTRAS]
+
+
+def _extra(extra: str, broken: dict[str, str]) -> Finding:
+    """What of an extra works and what is missing; `broken` has the packages that can't be imported, with the error."""
+    from rwk.runtime.backends import device_present
+
+    packages, purpose = EXTRAS[extra]
+    present = {name: installed(name) for name in packages}
+    missing = [name for name in packages if not present[name]]
+    bad = [name for name in packages if name in broken]
+    good = [f"{name} {present[name]} ({packages[name]})" for name in packages if name not in (*missing, *bad)]
+    parts = {
+        "works": good,
+        "missing": [f"{name} ({packages[name]})" for name in missing],
+        "installed, but can't be imported": [f"{name} ({broken[name]})" for name in bad],
+    }
+    if extra == "gpu" and good and not device_present():
+        parts = {"installed, but there is no GPU to use": good}
+    advice = f"pip install 'rwk[{extra}]' adds {', '.join(missing)}: {purpose}" if missing else ""
+    if bad and not missing:
+        advice = f"pip install --force-reinstall {' '.join(bad)} may mend what can't be imported"
+    return Finding(
+        f"extra {extra}", "\n".join(f"{what}: {', '.join(some)}" for what, some in parts.items() if some), advice
+    )
+
+
+def import_errors(packages: Iterable[str]) -> dict[str, str]:
+    """The packages that can't be imported, with the last line of the error; each is tried in a process of its own.
+
+    >>> import_errors(["numpy"])
+    {}
+    """
+
+    def error_of(package: str) -> str:
+        try:
+            done = subprocess.run(
+                [sys.executable, "-c", f"import {_MODULES.get(package, package)}"],
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+            )
+        except subprocess.TimeoutExpired:
+            return f"the import took more than {PATIENCE:.0f} s"
+        lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        return lines[-1] if done.returncode else ""
+
+    names = sorted(packages)
+    with ThreadPoolExecutor(max_workers=thread_count(None)) as pool:
+        return {name: error for name, error in zip(names, pool.map(error_of, names), strict=True) if error}
 
 
 def installed(package: str) -> str:

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import typer
 
 from rwk.cli.options import with_columns, with_parameters
-from rwk.cli.screen import Data, DataSource, console, figures_of, load_graphs, note, say, say_cost
+from rwk.cli.screen import Data, DataSource, console, figures_of, load_graphs, said_if_stopped, say, say_cost
 from rwk.parameters import Parameters
-from rwk.runtime.progress import ProgressBar, progress_bar
+from rwk.runtime.progress import progress_bar
 from rwk.runtime.words import counted, duration, size
 
 if TYPE_CHECKING:
-    from rwk.gram.compute import GramProgress
     from rwk.gram.health import GramHealth
 
-INTERRUPTED: Final = 130  # the exit code of a process that Ctrl-C ended
 KEEPING: Final = "Keeping and sharing the work"
 Store = Annotated[
     str | None, typer.Option(help="Folder or address (s3://...) to keep finished tiles in.", rich_help_panel=KEEPING)
@@ -114,16 +112,9 @@ def _in_memory(data: str | DataSource, parameters: Parameters, output: Path) -> 
     measures, _ = represent(graphs, parameters)
     say_cost(graphs, parameters, measures=measures)
     kept = kept_rows(output.with_suffix(".rows"), graphs, parameters)
-    try:
-        with progress_bar("Gram matrix", len(graphs) * (len(graphs) + 1) // 2) as tick:
-            matrix, health = symmetric_discrepancy(measures, parameters, tick=tick, kept=kept)
-    except KeyboardInterrupt:
-        note(
-            f"stopped; rows that were solved are kept in {kept.folder}, and the same command goes on with the others"
-            if kept.folder.exists()
-            else "stopped before the first rows were solved; the same command begins again"
-        )
-        raise typer.Exit(INTERRUPTED) from None
+    n_pairs = len(graphs) * (len(graphs) + 1) // 2
+    with said_if_stopped(lambda: _rows_kept(kept.folder)), progress_bar("Gram matrix", n_pairs) as tick:
+        matrix, health = symmetric_discrepancy(measures, parameters, tick=tick, kept=kept)
     save_gram(output, matrix, parameters, targets=graphs.targets, name=graphs.name, names=graphs.names)
     kept.remove()
     time = f" in {duration(health.seconds)} ({health.pairs_per_second:,.0f} pairs/s)"
@@ -132,28 +123,28 @@ def _in_memory(data: str | DataSource, parameters: Parameters, output: Path) -> 
 
 def _tiled(data: str | DataSource, parameters: Parameters, options: GramOptions, output: Path | None) -> None:
     """Compute the tiles that are missing."""
-    from rwk.gram.compute import compute_gram
+    from rwk.gram.compute import compute_gram, show_on
     from rwk.gram.matrix_file import check_matrix_file, save_gram
 
     _check(options, output)
     if output is not None:
         check_matrix_file(output)
     graphs = load_graphs(data)
-    with _executor(options) as executor, progress_bar(f"Gram matrix of {graphs.name}", None) as bar:
-        try:
-            found = compute_gram(
-                graphs,
-                store=options.store,
-                memory=options.budget,
-                executor=executor,
-                existing=options.existing,
-                part=options.part,
-                report=lambda progress: _show(bar, progress),
-                **parameters.asdict(),
-            )
-        except KeyboardInterrupt:
-            note(_how_to_go_on(options))
-            raise typer.Exit(INTERRUPTED) from None
+    with (
+        said_if_stopped(lambda: _tiles_kept(options)),
+        _executor(options) as executor,
+        progress_bar(f"Gram matrix of {graphs.name}", None) as bar,
+    ):
+        found = compute_gram(
+            graphs,
+            store=options.store,
+            memory=options.budget,
+            executor=executor,
+            existing=options.existing,
+            part=options.part,
+            report=lambda progress: show_on(bar, progress),
+            **parameters.asdict(),
+        )
     if output is not None and not found.n_missing:
         if output.suffix.lower() == ".npy":
             found.memmap(output)
@@ -220,12 +211,6 @@ def _executor(options: GramOptions) -> Iterator[Any]:
         yield None
 
 
-def _show(bar: ProgressBar, progress: GramProgress) -> None:
-    """Move the bar by cost rather than by tiles or pairs, so that it moves evenly."""
-    tiles = f"{progress.tiles_found + progress.tiles_done}/{progress.n_tiles} tiles"
-    bar.show(progress.cost_so_far, progress.cost, f"{tiles}, {progress.pairs_per_second:,.0f} pairs/s")
-
-
 def _say_health(what: str, health: GramHealth, time: str = "") -> None:
     say(
         f"{what}, {health.n_pairs:,} pairs{time}, {health.n_not_converged:,} not converged, "
@@ -233,7 +218,13 @@ def _say_health(what: str, health: GramHealth, time: str = "") -> None:
     )
 
 
-def _how_to_go_on(options: GramOptions) -> str:
+def _rows_kept(folder: Path) -> str:
+    if not folder.exists():
+        return "no rows were finished yet, so nothing is kept and the same command begins again"
+    return f"rows that were solved are kept in {folder}, and the same command goes on with the others"
+
+
+def _tiles_kept(options: GramOptions) -> str:
     if options.store is None:
-        return "stopped; nothing is kept without --store"
-    return f"stopped; finished tiles are kept in {options.store}, and the same command with --resume goes on from there"
+        return "nothing is kept without --store"
+    return f"finished tiles are kept in {options.store}, and the same command with --resume goes on from there"

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from rwk.cli.help_page import help_tuning
 from rwk.cli.screen import DataSource
 from rwk.parameters import Parameters
 
@@ -69,6 +70,11 @@ _TYPES: Final[dict[str, Any]] = {
 }
 
 
+HelpTuning = Annotated[
+    bool,
+    typer.Option("--help-tuning", help="List the options that tune the method.", is_eager=True, callback=help_tuning),
+]
+
 _TABLES: Final = "Reading tables"
 SmilesColumn = Annotated[
     str | None,
@@ -112,9 +118,13 @@ def with_defaults(**defaults: Any) -> Callable[[Callable[..., None]], Callable[.
 def _with_options(defaults: Mapping[str, Any], command: Callable[..., None]) -> Callable[..., None]:
     own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "parameters"]
     options = [_option(field, defaults) for field in fields(Parameters)]
+    options.append(
+        inspect.Parameter("help_tuning", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=HelpTuning)
+    )
 
     @functools.wraps(command)
     def wrapper(**arguments: Any) -> None:
+        del arguments["help_tuning"]  # its callback has printed the page
         given = {field.name: arguments.pop(field.name) for field in fields(Parameters)}
         given = {name: value for name, value in given.items() if value is not None}
         command(parameters=Parameters.of(given), **arguments)

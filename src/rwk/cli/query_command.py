@@ -14,6 +14,7 @@ from rwk.parameters import Parameters
 
 if TYPE_CHECKING:
     from rwk.graphs import GraphSet
+    from rwk.retrieval.neighbours import Neighbours
 
 
 @with_defaults(debias=True)
@@ -41,7 +42,13 @@ def query(
         name = str(number) if graphs.names is None else graphs.names[number]
         table.add_row(str(rank), name, str(graphs.sizes[number]), target, f"{value:.6g}")
     console.print(table)
-    say(f"{found.n_solved:,} of {found.n_candidates:,} pairs solved; the bound ruled out the others")
+    say(f"{found.n_solved:,} of {found.n_candidates:,} pairs solved; {_ruled_out(found)}")
+
+
+def _ruled_out(found: Neighbours) -> str:
+    """What became of the pairs that were not solved, in words."""
+    left = found.n_candidates - found.n_solved
+    return f"a lower bound ruled out the other {left:,}" if left else "the lower bound ruled out none"
 
 
 def _query_graph(graphs: GraphSet, graph: str) -> GraphSet:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 from rich.console import Console
@@ -48,6 +49,8 @@ class DataSource(NamedTuple):
     target: str | None = None
 
 
+INTERRUPTED: Final = 130  # the exit code of a process that Ctrl-C ended
+
 console = Console()
 errors = Console(stderr=True, highlight=False)
 
@@ -74,6 +77,16 @@ def say(text: str) -> None:
 def note(text: str) -> None:
     """Print a line about the run on stderr, unwrapped and as it is."""
     errors.print(text, markup=False, soft_wrap=True)
+
+
+@contextmanager
+def said_if_stopped(kept: Callable[[], str]) -> Iterator[None]:
+    """After Ctrl-C, print what `kept` returns: what was kept, and how to go on. The exit code is 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        note(f"stopped; {kept()}")
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def figures_of(title: str, figures: Mapping[str, str]) -> Table:

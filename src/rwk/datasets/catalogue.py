@@ -30,17 +30,19 @@ CHECKSUMS = {
 # original to compare that order with.
 ANY_NODE_ORDER = frozenset({"COLLAB"})
 
-# spellings that differ in more than case and punctuation
-_ALIASES = {"ptc": "ptcmr"}
+# other names of sets, in plain form
+_ALIASES = {"ptc": "ptc_mr", "d&d": "dd"}
 
 
 def plain(name: str) -> str:
-    """A name without case and punctuation: D&D, DD and d_d are the same set.
+    """A name in lower case, with "_" for the signs between its parts: PTC-MR and ptc_mr are the same set.
 
-    >>> plain("PTC-MR"), plain("D&D")
-    ('ptcmr', 'dd')
+    Signs are not left out: "MU TAG" is not MUTAG.
+
+    >>> plain("PTC-MR"), plain("D&D"), plain("MU TAG")
+    ('ptc_mr', 'dd', 'mu_tag')
     """
-    key = re.sub(r"[^a-z0-9]", "", name.lower())
+    key = re.sub(r"[-_. ]+", "_", name.strip().lower())
     return _ALIASES.get(key, key)
 
 

@@ -56,8 +56,8 @@ def load_dataset(name_or_path: str | Path, root: str | Path | None = None, downl
     Parameters
     ----------
     name_or_path : str or Path
-        Name of a set, or path of a folder or zip with files NAME_A.txt, NAME_graph_indicator.txt and so on. Case and
-        punctuation of a name do not matter: D&D and DD are the same set.
+        Name of a set, or path of a folder or zip with files NAME_A.txt, NAME_graph_indicator.txt and so on. Case
+        does not matter, nor whether parts of a name are joined by "-" or "_": PTC-MR and ptc_mr are the same set.
     root : str or Path, optional
         Folder to look in first; `$RWK_DATA` if None.
     download : bool

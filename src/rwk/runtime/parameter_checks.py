@@ -29,9 +29,7 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
 
 def check_range(name: str, value: Any, *, low: float, high: float, strict: bool, whole: bool) -> None:
     """Reject anything but a finite number from `low` (excluded if `strict`) to `high`."""
-    bound = f"it must be {'greater than' if strict else 'at least'} {low:g}"
-    if high != math.inf:
-        bound += f" and at most {high:g}"
+    bound = f"it must be {range_in_words(low, high, strict)}"
     try:
         number = math.nan if isinstance(value, str) else float(value)
     except (TypeError, ValueError):
@@ -42,6 +40,16 @@ def check_range(name: str, value: Any, *, low: float, high: float, strict: bool,
         raise ParameterError(f"{name}={value!r} is not a whole number: {bound}")
     if not math.isfinite(number) or number < low or number > high or (strict and number == low):
         raise ParameterError(f"{name}={value!r} is outside its range: {bound}")
+
+
+def range_in_words(low: float, high: float | None = None, strict: bool = False) -> str:
+    """A range as a sentence says it.
+
+    >>> range_in_words(0, strict=True), range_in_words(0, 1)
+    ('greater than 0', 'at least 0 and at most 1')
+    """
+    words = f"{'greater than' if strict else 'at least'} {low:g}"
+    return words if high is None or high == math.inf else f"{words} and at most {high:g}"
 
 
 def check_jobs(n_jobs: Any) -> None:
