@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rwk.convert import as_graphs
+from rwk.convert.label_coding import in_codes_of
 from rwk.graphs import Graph, GraphError, GraphSet
 from rwk.learn.one_vs_one import pairs_of
 from rwk.runtime.arrays import FloatArray
@@ -100,9 +102,7 @@ class Explanation:
         return card_of("explanation", self)
 
 
-def explain(
-    kernel: RWKernel, classifier: IndefiniteSVC, graphs: GraphSet, G: Graph, *, n_supports: int = 5
-) -> Explanation:
+def explain(kernel: RWKernel, classifier: IndefiniteSVC, graphs: Any, G: Any, *, n_supports: int = 5) -> Explanation:
     """Explain the class that is predicted for a graph.
 
     The training graphs that pull most towards the predicted class, and those that pull most towards its rival (with
@@ -114,10 +114,10 @@ def explain(
         The kernel, fitted on `graphs`.
     classifier : IndefiniteSVC
         The classifier, fitted on the kernel matrix of `graphs`.
-    graphs : GraphSet
-        The training graphs, in the order in which the classifier saw them.
-    G : Graph
-        The graph to explain.
+    graphs : graphs
+        The training graphs, in any form that `as_graphs` accepts, in the order in which the classifier saw them.
+    G : graph
+        The graph to explain, in any form that `as_graphs` accepts.
     n_supports : int, default 5
         How many training graphs to show for each of the two classes.
 
@@ -137,12 +137,17 @@ def explain(
     >>> why.predicted, len(why.supports), why.importances.shape == (graphs[11].n_nodes,)
     (1, 6, True)
     """
+    graphs = as_graphs(graphs)
+    explained = in_codes_of(as_graphs(G), graphs.label_names)
+    if len(explained) != 1:
+        raise ValueError(f"one graph can be explained at a time, but {len(explained)} were given; pick one of them")
     if len(graphs) != classifier.row_coef_.shape[1]:
         raise ValueError(
             f"the classifier was fitted on {classifier.row_coef_.shape[1]} graphs, but {len(graphs)} were given; "
             "give the training graphs, in their order"
         )
-    row = np.asarray(kernel.transform([G]))[0]
+    G = explained[0]
+    row = np.asarray(kernel.transform(explained))[0]
     predicted, rival, svm, sign = _rivals(classifier, row)
     coefficients = sign * classifier.row_coef_[svm]
     pulls = coefficients * row / classifier.scale_

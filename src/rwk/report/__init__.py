@@ -1,6 +1,7 @@
 """Pictures and reports of what was computed; they use matrices and records, never a solver.
 
-Pictures. Every plot function takes matplotlib Axes and returns them; without Axes it makes a new figure.
+Pictures. Every plot function takes matplotlib Axes and returns them; without Axes it makes a new figure, which a
+notebook shows.
 
     drawing          `plot_graph`: one graph
     alignment        `plot_alignment`, `plot_coupling`, `plot_terms`: two graphs and their coupling; calls `drawing`
@@ -11,6 +12,8 @@ Pictures. Every plot function takes matplotlib Axes and returns them; without Ax
     explanations     `plot_explanation` and its parts: why a graph got its class; calls `alignment` and `drawing`
     layout, stress   where the nodes of a graph are drawn; called by `drawing`, `alignment` and `explore`
     palette          colours and figures; used by all of the above
+    shown_figures    figures and Axes that a notebook shows; called by `palette`
+    given_graphs     the graphs that a picture is given, in any form; called by `drawing` and `alignment`
     result_pictures  the pictures of the results page; calls `charts` and `ranks`
 
 Reports and notebooks.

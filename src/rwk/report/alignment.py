@@ -9,6 +9,7 @@ import numpy as np
 
 from rwk.graphs import Graph
 from rwk.report.drawing import draw_graph, frame, label_fills, node_fills
+from rwk.report.given_graphs import given_pair
 from rwk.report.layout import is_molecule, layout, matched_layout
 from rwk.report.palette import FAINT, INK, LINK, MUTED, TERMS, WARN, headline, new_axes
 from rwk.runtime.arrays import FloatArray
@@ -23,6 +24,18 @@ SHOWN_SHARE = 0.12  # flows below this share of a node's mass are not drawn; the
 OTHER_LABEL = "#d97706"  # lines between nodes of different labels
 
 
+class CouplingPicture(NamedTuple):
+    """The Axes that show a coupling, and the share of the mass that the drawn lines carry."""
+
+    ax: Any
+    shown: float
+
+    def _repr_png_(self) -> Any:
+        from rwk.report.shown_figures import figure_picture
+
+        return figure_picture(self.ax)
+
+
 class _Side(NamedTuple):
     graph: Graph
     places: FloatArray  # (n, 2)
@@ -30,7 +43,7 @@ class _Side(NamedTuple):
 
 
 def plot_alignment(
-    G: Graph, H: Graph, solution: PairSolution, *, axes: Any = None, title: str | None = None, highlight: Any = None
+    G: Any, H: Any, solution: PairSolution, *, axes: Any = None, title: str | None = None, highlight: Any = None
 ) -> Any:
     """Draw two graphs side by side with the mass transported between them, and the terms of the value as bars.
 
@@ -39,8 +52,8 @@ def plot_alignment(
 
     Parameters
     ----------
-    G, H : Graph
-        The two graphs.
+    G, H : graph
+        The two graphs, each in any form that `as_graphs` accepts.
     solution : PairSolution
         Their alignment, from `rwk.align(G, H)`.
     axes : matplotlib Axes or pair of Axes, optional
@@ -64,6 +77,7 @@ def plot_alignment(
     >>> plot_alignment(path, path, align(path, path), title="a path with itself").get_title(loc="left")
     'a path with itself\\n'
     """
+    G, H = given_pair(G, H)
     if axes is None:
         larger = float(np.clip(max(G.n_nodes, H.n_nodes) / 50, 1.0, 1.5))
         axes = new_axes(8.6 * larger, 4.8 * larger, ncols=2, width_ratios=(3.4, 1))
@@ -79,15 +93,13 @@ def plot_alignment(
     return ax
 
 
-def plot_coupling(
-    G: Graph, H: Graph, solution: PairSolution, *, ax: Any = None, highlight: Any = None
-) -> tuple[Any, float]:
+def plot_coupling(G: Any, H: Any, solution: PairSolution, *, ax: Any = None, highlight: Any = None) -> CouplingPicture:
     """Draw two graphs and the transported mass, without the terms of the value.
 
     Parameters
     ----------
-    G, H : Graph
-        The two graphs.
+    G, H : graph
+        The two graphs, each in any form that `as_graphs` accepts.
     solution : PairSolution
         Their alignment, from `rwk.align(G, H)`.
     ax : matplotlib Axes, optional
@@ -111,6 +123,7 @@ def plot_coupling(
     >>> 0.5 < shown <= 1.0
     True
     """
+    G, H = given_pair(G, H)
     ax = new_axes(6.4, 4.4) if ax is None else ax
     source, target = _placed(G, H, solution)
     frame(ax, np.concatenate([source.places, target.places]))
@@ -119,7 +132,7 @@ def plot_coupling(
     for side, level, marked in zip((source, target), levels or (None, None), highlight or ((), ()), strict=True):
         colours = node_fills(side.graph, fills)
         draw_graph(ax, side.graph, side.places, colours=colours, levels=level, marked=marked)
-    return ax, shown
+    return CouplingPicture(ax, shown)
 
 
 def plot_terms(solution: PairSolution, *, ax: Any = None) -> Any:

@@ -9,23 +9,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rwk.graphs import Graph
+from rwk.report.given_graphs import given_graph
 from rwk.report.layout import is_molecule, layout
 from rwk.report.palette import INK, headline, importance_map, new_axes, node_colours, payment_map
 from rwk.runtime.arrays import FloatArray
 
 NAMED_NODES = 48  # larger graphs are drawn without letters
+LONGEST_NAME = 4  # letters that fit a node
 PLAIN = "#d5dae1"
 
 
 def plot_graph(
-    graph: Graph, *, values: ArrayLike | None = None, marked: Sequence[int] = (), ax: Any = None, title: str = ""
+    graph: Any, *, values: ArrayLike | None = None, marked: Sequence[int] = (), ax: Any = None, title: str = ""
 ) -> Any:
     """Draw one graph, its nodes coloured by element or label, or by given values.
 
     Parameters
     ----------
-    graph : Graph
-        The graph to draw.
+    graph : graph
+        The graph to draw, in any form that `as_graphs` accepts.
     values : array of shape (n_nodes,), optional
         Values with a sign, such as importances, that colour the nodes: orange above 0, blue below.
     marked : sequence of int
@@ -47,6 +49,7 @@ def plot_graph(
     >>> plot_graph(Graph(3, np.array([[0, 1], [1, 2]])), values=[0.0, 1.0, 0.5], title="a path").get_title(loc="left")
     'a path'
     """
+    graph = given_graph(graph)
     ax = new_axes(4.2, 4.0) if ax is None else ax
     places = layout(graph)
     frame(ax, places)
@@ -128,13 +131,14 @@ def label_fills(*graphs: Graph) -> dict[int, str]:
 
 
 def node_texts(graph: Graph) -> list[str]:
-    """The text of each node: its element (none for carbon), else its label if that is short, else its number.
+    """The text of each node: its element (none for carbon), else its label if that is short, else its name or number.
 
     >>> node_texts(Graph(2, np.array([[0, 1]]), node_labels=np.array([0, 1]), label_names={0: "C", 1: "O"}))
     ['', 'O']
     """
     if graph.node_labels is None:
-        return [str(i) for i in range(graph.n_nodes)]
+        named = [str(name) for name in graph.node_names or ()]
+        return named if named and max(map(len, named)) <= LONGEST_NAME else [str(i) for i in range(graph.n_nodes)]
     names = [str((graph.label_names or {}).get(int(label), int(label))) for label in graph.node_labels]
     silent = {"C", "c"} if is_molecule(graph) else {name for name in names if len(name) > 3}
     return ["" if name in silent else name for name in names]

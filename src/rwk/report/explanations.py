@@ -137,7 +137,9 @@ def plot_explanation(
                 f"pulls {way} {explanation.predicted} by {abs(support.pull):.2f} · RW {support.solution.value:.3f}",
             )
             ax.title.set_color(INK)
-    return cells.ravel()
+    from rwk.report.shown_figures import ShownPanels
+
+    return ShownPanels.of(cells)
 
 
 def example() -> Explanation:

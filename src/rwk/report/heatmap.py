@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rwk.report.palette import INK, MUTED, class_colours, headline, new_axes, similarity_map
+from rwk.report.palette import INK, MUTED, class_colours, headline, is_continuous, new_axes, similarity_map
 from rwk.runtime.arrays import FloatArray, IntArray
 
 
@@ -21,7 +21,7 @@ def plot_kernel(K: ArrayLike, targets: ArrayLike | None = None, *, ax: Any = Non
     K : array of shape (n_graphs, n_graphs)
         The kernel matrix.
     targets : array of length n_graphs, optional
-        Class of each graph.
+        Class of each graph, or a number; with numbers on a scale the graphs are ordered by them.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if None.
 
@@ -49,12 +49,13 @@ def plot_kernel(K: ArrayLike, targets: ArrayLike | None = None, *, ax: Any = Non
     ax.set_yticks([])
     for spine in ax.spines.values():
         spine.set_visible(False)
-    if targets is not None:
+    continuous = targets is not None and is_continuous(np.asarray(targets))
+    if targets is not None and not continuous:
         _class_bars(ax, np.asarray(targets)[order])
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.55, pad=0.02, aspect=26)
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=8, colors=MUTED, labelcolor=INK, length=0)
-    ordered = "by similarity" if targets is None else "by class, then similarity"
+    ordered = "by similarity" if targets is None else "by target" if continuous else "by class, then similarity"
     headline(ax, f"Kernel of {len(kernel)} graphs", f"ordered {ordered}; darker is more alike")
     return ax
 
@@ -65,6 +66,8 @@ def kernel_order(kernel: FloatArray, targets: ArrayLike | None = None) -> IntArr
     >>> kernel_order(np.exp(-np.abs(np.subtract.outer([0.0, 9.0, 1.0], [0.0, 9.0, 1.0])))).tolist()
     [0, 2, 1]
     """
+    if targets is not None and is_continuous(np.asarray(targets)):
+        return np.argsort(np.asarray(targets), kind="stable")
     labels = np.zeros(len(kernel), int) if targets is None else np.unique(np.asarray(targets), return_inverse=True)[1]
     parts = [np.flatnonzero(labels == label) for label in np.unique(labels)]
     return np.concatenate([part[_similar_path(kernel[np.ix_(part, part)])] for part in parts])

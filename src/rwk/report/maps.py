@@ -6,10 +6,22 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rwk.report.heatmap import square_matrix
-from rwk.report.palette import INK, LINK, MUTED, WARN, class_colours, headline, new_axes, quiet
+from rwk.report.palette import (
+    FAINT,
+    INK,
+    LINK,
+    MUTED,
+    SCALE,
+    WARN,
+    class_colours,
+    headline,
+    is_continuous,
+    new_axes,
+    quiet,
+)
 from rwk.report.stress import LARGE, stress_layout
 from rwk.runtime.arrays import FloatArray
 
@@ -75,14 +87,15 @@ def plot_map(
     places: FloatArray | None = None,
     ax: Any = None,
 ) -> Any:
-    """Draw a dataset as a map: one point per graph, coloured by class, similar graphs near each other.
+    """Draw a dataset as a map: one point per graph, coloured by class or value, similar graphs near each other.
 
     Parameters
     ----------
     D : array of shape (n_graphs, n_graphs)
         Matrix of discrepancies.
     targets : array of length n_graphs, optional
-        Class of each graph.
+        Class of each graph; or a number, such as a measured property, which is shown on a scale of colours. Points
+        whose number is NaN are grey.
     names : sequence of n_graphs str, optional
         Name of each graph, such as `graphs.names`; written beside the points of at most 40 graphs.
     places : array of shape (n_graphs, 2), optional
@@ -109,12 +122,11 @@ def plot_map(
         note = f"near means similar; rank correlation with the discrepancy {likeness:.2f}"
     n = len(places)
     size = float(np.clip(9000 / n, 8, 70))
-    classes = np.zeros(n, int) if targets is None else np.asarray(targets)
-    colours = {0: LINK} if targets is None else class_colours(classes)
-    for label, colour in colours.items():
-        mine = places[classes == label]
-        title = f"{label} ({len(mine)})"
-        ax.scatter(*mine.T, s=size, color=colour, alpha=0.75, edgecolors="white", linewidths=0.5, label=title)
+    given = None if targets is None else np.asarray(targets)
+    if given is not None and is_continuous(given):
+        _draw_values(ax, places, given.astype(np.float64), size)
+    else:
+        _draw_classes(ax, places, given, size)
     if names is not None and n <= NAMED:
         for name, (x, y) in zip(names, places, strict=True):
             ax.annotate(name, (x, y), xytext=(5, 3), textcoords="offset points", fontsize=7.5, color=INK)
@@ -124,10 +136,32 @@ def plot_map(
     ax.set_yticks([])
     for spine in ax.spines.values():
         spine.set_visible(False)
-    if targets is not None:
-        ax.legend(frameon=False, fontsize=8.5, labelcolor=INK, title="class", title_fontsize=8.5, loc="best")
     headline(ax, f"Map of {n} graphs", note)
     return ax
+
+
+def _draw_classes(ax: Any, places: FloatArray, targets: NDArray[Any] | None, size: float) -> None:
+    """Points coloured by class, with a legend."""
+    classes = np.zeros(len(places), int) if targets is None else targets
+    colours = {0: LINK} if targets is None else class_colours(classes)
+    for label, colour in colours.items():
+        mine = places[classes == label]
+        title = f"{label} ({len(mine)})"
+        ax.scatter(*mine.T, s=size, color=colour, alpha=0.75, edgecolors="white", linewidths=0.5, label=title)
+    if targets is not None:
+        ax.legend(frameon=False, fontsize=8.5, labelcolor=INK, title="class", title_fontsize=8.5, loc="best")
+
+
+def _draw_values(ax: Any, places: FloatArray, values: FloatArray, size: float) -> None:
+    """Points coloured by value, with a colour bar; the largest values are drawn last."""
+    known = np.isfinite(values)
+    ax.scatter(*places[~known].T, s=size, color=FAINT, edgecolors=MUTED, linewidths=0.5)
+    order = np.flatnonzero(known)[np.argsort(values[known], kind="stable")]
+    style = {"s": size, "cmap": SCALE, "alpha": 0.9, "edgecolors": "white", "linewidths": 0.5}
+    points = ax.scatter(*places[order].T, c=values[order], **style)
+    bar = ax.figure.colorbar(points, ax=ax, shrink=0.6, pad=0.02, aspect=26, label="target")
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(labelsize=8, colors=MUTED, labelcolor=INK, length=0)
 
 
 def plot_spectrum(K: ArrayLike, *, ax: Any = None) -> Any:

@@ -23,6 +23,9 @@ WARN: Final = "#c2410c"
 # can be told apart with any colour vision, and in print
 CLASSES: Final = ("#2f6db5", "#e08214", "#1b9e77", "#c13b4a", "#7b5ea7", "#8c8c1f", "#4db2d6", "#a6761d", "#666666")
 
+MOST_CLASSES: Final = 30  # more distinct numbers than this are drawn on a scale
+SCALE: Final = "viridis"  # even steps of lightness, for any colour vision
+
 # the usual colours of atoms in drawings, lighter, since a letter is written on them
 ELEMENTS: Final[Mapping[str, str]] = {
     "C": "#d5dae1", "N": "#9db9f5", "O": "#f7a8a0", "F": "#b5e3b0", "I": "#cfaee8", "Cl": "#a5dba6", "Br": "#dfb39a",
@@ -42,7 +45,9 @@ TERMS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def new_figure(width: float, height: float) -> Any:
-    """A new matplotlib figure; pyplot knows of it only if pyplot has been imported already.
+    """A new matplotlib figure, which a notebook shows if it is the last value of a cell.
+
+    pyplot knows of it only if pyplot has been imported already; pyplot then shows it.
 
     Parameters
     ----------
@@ -60,12 +65,14 @@ def new_figure(width: float, height: float) -> Any:
     4.0
     """
     try:
-        from matplotlib.figure import Figure
+        import matplotlib.figure  # noqa: F401  (its absence is what the error below is about)
+
+        from rwk.report.shown_figures import ShownFigure
     except ImportError:
         raise ImportError("plots need matplotlib; install it with: pip install 'rwk[plot]'") from None
     size: dict[str, Any] = {"figsize": (width, height), "layout": "constrained"}
     pyplot = sys.modules.get("matplotlib.pyplot")
-    return Figure(**size) if pyplot is None else pyplot.figure(**size)
+    return ShownFigure(**size) if pyplot is None else pyplot.figure(FigureClass=ShownFigure, **size)
 
 
 def check_picture(path: str | os.PathLike[str]) -> Path:
@@ -86,6 +93,19 @@ def check_picture(path: str | os.PathLike[str]) -> Path:
 def new_axes(width: float, height: float, **grid: Any) -> Any:
     """Axes on a new figure."""
     return new_figure(width, height).subplots(**grid)
+
+
+def is_continuous(targets: Sequence[Any] | NDArray[Any]) -> bool:
+    """Whether targets are values on a scale rather than classes: numbers with fractions, or very many numbers.
+
+    >>> is_continuous([0.5, 1.2]), is_continuous([1, -1, 1]), is_continuous(list(range(50)))
+    (True, False, True)
+    """
+    values = np.asarray(targets)
+    if values.dtype.kind not in "iuf":
+        return False
+    known = values[np.isfinite(values)]
+    return bool((known != np.round(known)).any()) or len(np.unique(known)) > MOST_CLASSES
 
 
 def class_colours(targets: Sequence[Any] | NDArray[Any]) -> dict[Any, str]:
