@@ -182,3 +182,20 @@ def test_a_callers_ticker_replaces_the_bar(terminal: Terminal) -> None:
 def test_an_invalid_verbose_is_rejected() -> None:
     with pytest.raises(ValueError, match="verbose='yes' is not valid"):
         rwk.pairwise_discrepancy(GRAPHS[:2], verbose="yes")
+
+
+def test_the_estimate_counts_cores_that_are_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If threads can't run at the same time, two of them take as long as one: a busy machine, made with a lock."""
+    from rwk.gram import estimate
+
+    core = threading.Lock()
+
+    def solve(measures: Any, pairs: Any, *_: Any, **__: Any) -> None:
+        with core:
+            time.sleep(0.002 * len(pairs))
+
+    monkeypatch.setattr(estimate, "solve_pairs", solve)
+    monkeypatch.setattr(estimate, "thread_count", lambda n_jobs: 2)
+    one, two = (rwk.estimate_gram(GRAPHS, n_jobs=n, backend="cpu") for n in (1, 2))
+    assert (one.n_workers, two.n_workers) == (1, 2)
+    assert 0.8 < two.seconds / one.seconds < 1.5

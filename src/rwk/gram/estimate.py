@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -11,12 +12,13 @@ import numpy as np
 from rwk.convert import as_graphs
 from rwk.gram.budget import largest_tile_bytes, limits_within, parse_memory
 from rwk.gram.executor_names import as_executor
-from rwk.gram.executors import Executor, Threads, TileJob
+from rwk.gram.executors import Executor, Processes, Threads, TileJob
 from rwk.gram.matrix import PAIRS_PER_BLOCK
 from rwk.gram.tiles import Tiling, block_ends, measure_bytes
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.arrays import IntArray
+from rwk.runtime.threads import thread_count
 from rwk.transport.measures import GraphMeasures, cut, in_precision
 from rwk.transport.pairs import solve_pairs
 from rwk.transport.work import pair_cost
@@ -24,7 +26,7 @@ from rwk.transport.work import pair_cost
 DRAWN: Final = 20_000  # pairs whose cost is looked at
 STRATA: Final = 8  # of the same total cost each
 PAIRS_PER_STRATUM: Final = 48
-LONG_ENOUGH: Final = 0.02  # seconds: a shorter measurement is repeated with more pairs
+LONG_ENOUGH: Final = 0.05  # seconds: a shorter measurement is repeated with more pairs
 ENOUGH_SECONDS: Final = 10.0  # of measuring; the costlier strata then follow from the cost model
 BYTES_PER_PAIR_BEING_SOLVED: Final = 110  # its numbers, its place in the order, its results
 
@@ -65,7 +67,7 @@ def estimate_gram(
     """Estimate time, memory and storage of `compute_gram` with the same arguments.
 
     Pairs are drawn at random and sorted by cost into strata of the same total cost; some of each stratum are solved
-    and timed on one core.
+    and timed, by as many threads at once as the run would use. So cores that are busy with other work count.
 
     Parameters
     ----------
@@ -102,7 +104,8 @@ def estimate_gram(
         return represent(given[chosen], settings)[0] if measures is None else cut(measures, chosen)
 
     tiling = Tiling.of([sizes], [block_ends(sizes, limits_within(budget, sizes, workers.load))])
-    seconds_per_pair, sampled = _measure(sizes, represented, TileJob.of(settings, backend), n_pairs)
+    stopwatch = _Stopwatch(TileJob.of(settings, backend), _threads_here(workers, backend), n_pairs // STRATA)
+    seconds_per_pair, sampled = _measure(sizes, represented, stopwatch)
     held = float(measure_bytes(sizes).sum()) if measures is None else sum(np.asarray(part).nbytes for part in measures)
     return GramEstimate(
         n_graphs=len(given),
@@ -123,10 +126,16 @@ def _tiles_at_once(workers: Executor, tiling: Tiling, budget: int) -> int:
     return workers.fitted(tiling, budget).at_once if isinstance(workers, Threads) else workers.load.tiles
 
 
+def _threads_here(workers: Executor, backend: str) -> int:
+    """How many threads of this machine would solve pairs at the same time; 1 if other machines do, or a GPU."""
+    local = isinstance(workers, Threads | Processes) and backend != "gpu"
+    return min(workers.n_workers, thread_count(None)) if local else 1
+
+
 def _measure(
-    sizes: IntArray, represented: Callable[[IntArray], GraphMeasures], job: TileJob, n_pairs: int
+    sizes: IntArray, represented: Callable[[IntArray], GraphMeasures], stopwatch: _Stopwatch
 ) -> tuple[float, int]:
-    """Mean seconds per pair on one core, and how many pairs were solved to find out."""
+    """Mean seconds per pair of one thread, and how many pairs were solved to find out."""
     rng = np.random.default_rng(0)
     drawn = rng.integers(0, len(sizes), (DRAWN, 2))
     cost = pair_cost(sizes[drawn[:, 0]].astype(float), sizes[drawn[:, 1]].astype(float))
@@ -138,9 +147,9 @@ def _measure(
         if spent <= ENOUGH_SECONDS:
             chosen = drawn[rng.choice(stratum, min(PAIRS_PER_STRATUM, len(stratum)), replace=False)]
             used, numbers = np.unique(chosen, return_inverse=True)
-            measures = in_precision(represented(used), job.precision)
+            measures = in_precision(represented(used), stopwatch.job.precision)
             pairs = numbers.reshape(chosen.shape).astype(np.int64)
-            seconds, n_timed = _timed(measures, pairs, job, n_pairs // STRATA, warm=number == 0)
+            seconds, n_timed = stopwatch.timed(measures, pairs, warm=number == 0)
             spent += seconds
             sampled += n_timed
             per_pair = seconds / n_timed
@@ -151,18 +160,32 @@ def _measure(
     return total / DRAWN, sampled
 
 
-def _timed(measures: GraphMeasures, pairs: IntArray, job: TileJob, most: int, *, warm: bool) -> tuple[float, int]:
-    """Seconds of the solver alone, and for how many pairs.
+class _Stopwatch(NamedTuple):
+    """Times the solver as a run would use it."""
 
-    What is done once per graph is left out: in a tile it is spread over very many pairs. Fast pairs are repeated until
-    they can be timed, as a GPU needs many at once to be busy.
-    """
-    if warm:  # compiles or loads the solver
-        solve_pairs(measures, pairs[:1], job.weights, job.options, backend=job.backend, n_jobs=1)
-    while True:
-        start = time.perf_counter()
+    job: TileJob
+    n_threads: int
+    most: int  # pairs that it is worth repeating a measurement for
+
+    def timed(self, measures: GraphMeasures, pairs: IntArray, *, warm: bool) -> tuple[float, int]:
+        """Seconds of the solver alone, and how many pairs each thread has solved in that time.
+
+        What is done once per graph is left out: in a tile it is spread over very many pairs. Fast pairs are repeated
+        until they can be timed, as a GPU needs many at once to be busy.
+        """
+        if warm:  # compiles or loads the solver
+            self._solve(measures, pairs[:1])
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            while True:
+                start = time.perf_counter()
+                copies = [pool.submit(self._solve, measures, pairs) for _ in range(self.n_threads)]
+                for copy in copies:
+                    copy.result()
+                seconds = time.perf_counter() - start
+                if seconds >= LONG_ENOUGH or len(pairs) >= self.most:
+                    return seconds, len(pairs)
+                pairs = np.tile(pairs, (4, 1))
+
+    def _solve(self, measures: GraphMeasures, pairs: IntArray) -> None:
+        job = self.job
         solve_pairs(measures, pairs, job.weights, job.options, backend=job.backend, n_jobs=1)
-        seconds = time.perf_counter() - start
-        if seconds >= LONG_ENOUGH or len(pairs) >= most:
-            return seconds, len(pairs)
-        pairs = np.tile(pairs, (4, 1))
