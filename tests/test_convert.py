@@ -636,7 +636,8 @@ def test_ignored_attributes_are_listed_once() -> None:
         people.nodes[node].update(club="ab"[i % 2], age=30 + i, name=f"n{i}")
     with pytest.warns(UserWarning, match="ignoring") as caught:
         as_graphs([people, people], node_label="club")
-    sentence = "using node attribute 'club' as label; ignoring 'age', 'name': pass node_attributes=['age'] to use them"
+    used = "using node attribute 'club' as label; ignoring 'age', 'name'"
+    sentence = f"{used}: pass node_attributes=['age'] to as_graphs to use them"
     assert [str(warning.message) for warning in caught] == [sentence]
     with pytest.warns(
         UserWarning, match=r"ignoring node attribute 'club', .*: pass node_attributes=\['age'\] or node_"

@@ -221,7 +221,7 @@ def test_the_page_of_parameters_gives_every_range_and_choice():
     text = {}
     for name, entry in re.findall(r"^    (\w+) : .*\n((?:        .*\n)+)", rwk.Parameters.__doc__, re.MULTILINE):
         text[name] = " ".join(entry.split())
-    for name, (low, high, strict, _) in parameters._RANGES.items():
+    for name, (low, high, strict, _) in parameters.RANGES.items():
         bound = f"From {low} to {high}." if high < math.inf else f"{'Greater than' if strict else 'At least'} {low}"
         assert bound in text[name], name
     for name, choices in {**parameters._CHOICES, "variant": tuple(parameters.VARIANTS)}.items():

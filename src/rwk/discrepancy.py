@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rwk.convert import as_graphs
 from rwk.convert.label_coding import in_codes_of, same_kind_of_labels
 from rwk.gram.matrix import cross_discrepancy, symmetric_discrepancy
-from rwk.graphs import GraphSet
+from rwk.graphs import Graph, GraphSet
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.parameter_checks import check_starts
@@ -74,7 +74,7 @@ def align(
     graphs = joined_graphs(first, second)
     warn_unused(graphs, settings)
     measures, _ = represent(graphs, settings)
-    return aligned(measures, settings, n_starts=n_starts, certify=certify, trace=trace)
+    return named(aligned(measures, settings, n_starts=n_starts, certify=certify, trace=trace), graphs)
 
 
 def pairwise_discrepancy(
@@ -152,6 +152,17 @@ def aligned(
     return solution
 
 
+def named(solution: PairSolution, graphs: GraphSet) -> PairSolution:
+    """The solution of graphs 0 and 1, with the names of their nodes."""
+    return replace(solution, node_names=(_coupled_names(graphs[0]), _coupled_names(graphs[1])))
+
+
+def _coupled_names(graph: Graph) -> tuple[Any, ...]:
+    """Names (or numbers) of the nodes with mass: one per row or column of a coupling."""
+    names = graph.node_names or tuple(range(graph.n_nodes))
+    return names if graph.node_weights is None else tuple(names[i] for i in np.flatnonzero(graph.node_weights))
+
+
 def with_comparable_edges(settings: Parameters, first: GraphSet, second: GraphSet) -> Parameters:
     """The settings, without edge labels if those of the two sets can't be compared; a warning says so."""
     if settings.wl_edge_labels != "auto" or same_kind_of_labels(first.edge_labels, second.edge_labels):
@@ -163,13 +174,28 @@ def with_comparable_edges(settings: Parameters, first: GraphSet, second: GraphSe
 
 
 def warn_unused(graphs: GraphSet, settings: Parameters) -> None:
-    """Warn the caller of the calling function if the graphs have edge attributes that no term uses."""
+    """Warn the caller of the calling function if the graphs have edge attributes or weights that no term uses."""
     if graphs.edge_attributes is not None and settings.structure != "edge-distance":
         warnings.warn(
             "the graphs have edge attributes, which no term uses; structure='edge-distance' uses the first of them as "
             "the length of an edge",
             stacklevel=3,
         )
+    if settings.structure != "adjacency" and _weights_cancel(graphs):
+        warnings.warn(
+            "all edges of a graph have the same weight here, and only ratios of weights within a graph count, so these "
+            "weights are not used; structure='adjacency' uses the weights themselves",
+            stacklevel=3,
+        )
+
+
+def _weights_cancel(graphs: GraphSet) -> bool:
+    """Whether weights differ between graphs, but not inside any of them."""
+    if graphs.edge_weights is None or not len(graphs.edge_weights):
+        return False
+    first = graphs.edge_weights[np.minimum(graphs.edge_offsets[:-1], len(graphs.edge_weights) - 1)]
+    constant = bool((graphs.edge_weights == np.repeat(first, graphs.n_edges)).all())
+    return constant and len(np.unique(first[graphs.n_edges > 0])) > 1
 
 
 def single_graph(graph: Any, which: str) -> GraphSet:

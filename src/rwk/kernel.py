@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rwk.convert import as_graphs
 from rwk.convert.label_coding import in_codes_of, same_kind_of_labels
-from rwk.discrepancy import Matrix, aligned, joined_graphs, single_graph, warn_unused
+from rwk.discrepancy import Matrix, aligned, joined_graphs, named, single_graph, warn_unused
 from rwk.gram.matrix import cross_discrepancy, self_discrepancy, symmetric_discrepancy
 from rwk.graphs import GraphError, GraphSet
 from rwk.parameters import Parameters, Scale
@@ -274,7 +274,8 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "measures_")
         settings = self.parameters()
         graphs = joined_graphs(single_graph(G, "the first"), single_graph(H, "the second"))
-        return aligned(self.measures_of(graphs), settings, n_starts=n_starts, certify=certify, trace=trace)
+        solution = aligned(self.measures_of(graphs), settings, n_starts=n_starts, certify=certify, trace=trace)
+        return named(solution, graphs)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the columns of `transform`: those of the fitted graphs, or their numbers."""

@@ -14,7 +14,7 @@ from rwk.parameters import Parameters
 
 if TYPE_CHECKING:
     from rwk.graphs import Graph, GraphSet
-    from rwk.report.matching_table import MatchedPair, NodeNames
+    from rwk.report.matching_table import MatchedPair
     from rwk.transport.problem import PairSolution
 
 TEXT_FILES: Final = (".csv", ".json")
@@ -27,7 +27,6 @@ class AlignedPair(NamedTuple):
     second: Graph
     solution: PairSolution
     title: str
-    names: NodeNames
 
 
 @with_parameters
@@ -72,7 +71,7 @@ def align(
     console.print(figures_of(pair.title, {name: f"{term:.6f}" for name, term in terms.items()}))
     state = "converged" if solution.converged else "not converged"
     say(f"{counted(solution.n_iter, 'iteration')}, gap {solution.gap:.2g}, {state}")
-    rows = matching_rows(pair.first, pair.second, solution, pair.names)
+    rows = matching_rows(pair.first, pair.second, solution)
     console.print(_table(rows))
     if any(row.arbitrary for row in rows):
         say("* the coupling can't tell this node from others, so the pair is arbitrary; --starts 10 may decide it")
@@ -90,28 +89,24 @@ def draw_alignment(path: Path, first: Graph, second: Graph, solution: PairSoluti
 def _two_members(source: DataSource, i: str, j: str, parameters: Parameters, starts: int) -> AlignedPair:
     """Two graphs of a set; the whole set gives the scale of the costs."""
     from rwk.kernel import RWKernel
-    from rwk.report.matching_table import NodeNames
 
     graphs = load_graphs(source)
     numbers = [_number(one, graphs) for one in (i, j)]
     first, second = (graphs[number] for number in numbers)
     solution = RWKernel(**parameters.asdict()).fit(graphs).align(first, second, n_starts=starts)
     title = " and ".join(graphs.title(number) for number in numbers)
-    return AlignedPair(first, second, solution, f"{graphs.name}: {title}", NodeNames())
+    return AlignedPair(first, second, solution, f"{graphs.name}: {title}")
 
 
 def _two_graphs(source: DataSource, second: str, parameters: Parameters, starts: int) -> AlignedPair:
     """Two files or SMILES, each with one graph."""
-    from rwk.convert.graph_files import node_names
     from rwk.convert.label_coding import in_codes_of
     from rwk.discrepancy import align as align_two
-    from rwk.report.matching_table import NodeNames
 
     one = _single(source)
     other = in_codes_of(_single(DataSource(second, *source[1:])), one.label_names)
     solution = align_two(one, other, n_starts=starts, **parameters.asdict())
-    names = NodeNames(node_names(Path(source.data)), node_names(Path(second)))
-    return AlignedPair(one[0], other[0], solution, f"{source.data} and {second}", names)
+    return AlignedPair(one[0], other[0], solution, f"{source.data} and {second}")
 
 
 def _single(source: DataSource) -> GraphSet:

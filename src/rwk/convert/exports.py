@@ -33,7 +33,7 @@ def to_networkx(graphs: Any) -> list[Any]:
     Returns
     -------
     list of networkx.Graph
-        One per graph, with nodes numbered from 0.
+        One per graph; nodes have their names if the graphs came with names, else they are numbered from 0.
 
     Examples
     --------
@@ -146,12 +146,13 @@ def _network(graph: Graph, target: Any) -> Any:
 
     network = nx.Graph(**({} if target is None else {"target": target}))
     nodes = _columns(graph, "node", graph.n_nodes)
-    network.add_nodes_from((i, {key: values[i] for key, values in nodes.items()}) for i in range(graph.n_nodes))
+    names = graph.node_names or range(graph.n_nodes)
+    network.add_nodes_from((names[i], {key: values[i] for key, values in nodes.items()}) for i in range(graph.n_nodes))
     edges = _columns(graph, "edge", graph.n_edges)
     if graph.edge_weights is not None:
         edges["weight"] = graph.edge_weights.tolist()
     for k, (u, v) in enumerate(graph.edges.tolist()):
-        network.add_edge(u, v, **{key: values[k] for key, values in edges.items()})
+        network.add_edge(names[u], names[v], **{key: values[k] for key, values in edges.items()})
     return network
 
 

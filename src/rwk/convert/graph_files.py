@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,12 @@ PICKLES = (".pkl", ".pickle", ".gpickle")
 def from_files(items: Mapping[int, Path], names: Names, notes: Notes) -> dict[int, Graph]:
     """Read the files with networkx and convert what it returns."""
     networks = {i: _read(path) for i, path in items.items()}
+    labelled = {i: _label_names(networks[i]) for i, path in items.items() if path.suffix.lower() in (".gml", ".gexf")}
     if names.node_label is None:
         for kind in (".graphml", ".gml", ".gexf"):
             _forget_names([network for i, network in networks.items() if items[i].suffix.lower() == kind])
-    return from_networks(networks, names, notes)
+    graphs = from_networks(networks, names, notes)
+    return {i: replace(graph, node_names=labelled.get(i) or graph.node_names) for i, graph in graphs.items()}
 
 
 def _read(path: Path) -> Any:
@@ -57,21 +60,10 @@ def _with_vectors(network: Any) -> Any:
     return network
 
 
-def node_names(path: Path) -> list[str] | None:
-    """The names of the nodes in a file of one graph, in the order of the converted nodes; None for other paths.
-
-    In GML and GEXF a node's name is its `label`, if no two nodes share one.
-    """
-    from rwk.convert.node_link import parse_node_link
-
-    if not path.is_file() or path.suffix.lower() not in (*GRAPH_FILES, ".json"):
-        return None
-    network = parse_node_link(read_text(path), str(path))[0] if path.suffix.lower() == ".json" else _read(path)
-    if path.suffix.lower() in (".gml", ".gexf"):
-        labels = [data.get("label") for _, data in network.nodes(data=True)]
-        if None not in labels and len(set(labels)) == len(labels):
-            return [str(label) for label in labels]
-    return [str(node) for node in network.nodes]
+def _label_names(network: Any) -> tuple[str, ...] | None:
+    """The labels of the nodes of a GML or GEXF file, where they are names; None if a label is missing or not unique."""
+    labels = tuple(data.get("label") for _, data in network.nodes(data=True))
+    return None if None in labels or len(set(labels)) < len(labels) else tuple(map(str, labels))
 
 
 def check_kind(path: Path, kinds: tuple[str, ...]) -> None:

@@ -27,6 +27,7 @@ class Network(NamedTuple):
     ends: IntArray  # (m, 2)
     edges: list[Mapping[str, Any]]
     directed: bool
+    names: tuple[Any, ...] | None  # of the nodes, if they are not numbered from 0
 
 
 def from_networks(items: Mapping[int, Any], names: Names, notes: Notes) -> dict[int, Graph]:
@@ -43,7 +44,9 @@ def from_networks(items: Mapping[int, Any], names: Names, notes: Notes) -> dict[
     )
     for what, rows in (("node", nodes), ("edge", edges)):
         if getattr(names, f"{what}_attributes") is None:  # a user who names attributes has chosen among all of them
-            sentence = ignored_attributes(_present(rows), chosen, what)
+            named = what == "node" and any(hasattr(item, "vs") for item in items.values())
+            present = {key: value for key, value in _present(rows).items() if not (named and key == "name")}
+            sentence = ignored_attributes(present, chosen, what)
             if sentence:
                 notes.say(sentence)
     return {i: _convert(network, f"graph {i}", chosen, notes) for i, network in networks.items()}
@@ -65,6 +68,7 @@ def _convert(network: Network, where: str, names: Names, notes: Notes) -> Graph:
     if parallel or any(names.edge_weight in edge for edge in network.edges):
         weights = [1.0 if edge.get(names.edge_weight) is None else edge[names.edge_weight] for edge in network.edges]
         edges["edge_weights"] = float_rows(weights, f"{where}, edge weights")[:, 0]
+    nodes["node_names"] = network.names
     graph, _ = build_graph(len(network.nodes), ends, nodes=nodes, edges=edges, label_names=label_names)
     return graph
 
@@ -126,7 +130,7 @@ def ignored_attributes(present: Mapping[str, Any], chosen: Names, what: str) -> 
     Identifiers (`id`, which GEXF writes, and names that begin with `_`) are not listed.
 
     >>> ignored_attributes({"club": "Officer", "age": 31}, Names(node_label="club"), "node")
-    "using node attribute 'club' as label; ignoring 'age': pass node_attributes=['age'] to use it"
+    "using node attribute 'club' as label; ignoring 'age': pass node_attributes=['age'] to as_graphs to use it"
     """
     label, vectors = getattr(chosen, f"{what}_label"), getattr(chosen, f"{what}_attributes") or ()
     used = {label: "label", **dict.fromkeys(vectors, "attribute")}
@@ -142,7 +146,8 @@ def ignored_attributes(present: Mapping[str, Any], chosen: Names, what: str) -> 
     listed = ", ".join(map(repr, ignored[:6])) + (" and others" if len(ignored) > 6 else "")
     found = ", ".join(f"{name!r} as {role}" for name, role in used.items() if name in present)
     text = f"using {what} attribute {found}; ignoring {listed}" if found else f"ignoring {what} attribute {listed}"
-    return text + (f": pass {' or '.join(ways)} to use {'it' if len(ignored) == 1 else 'them'}" if ways else "")
+    which = "it" if len(ignored) == 1 else "them"
+    return text + (f": pass {' or '.join(ways)} to as_graphs to use {which}" if ways else "")
 
 
 def _choose_all(
@@ -174,10 +179,14 @@ def _networkx(graph: Any) -> Network:
     edges = list(graph.edges(data=True))
     ends = np.array([(place[u], place[v]) for u, v, _ in edges], dtype=np.int64).reshape(-1, 2)
     nodes = [data for _, data in graph.nodes(data=True)]
-    return Network(nodes, ends, [data for _, _, data in edges], graph.is_directed())
+    names = tuple(graph.nodes)
+    numbered = names == tuple(range(len(names)))
+    return Network(nodes, ends, [data for _, _, data in edges], graph.is_directed(), None if numbered else names)
 
 
 def _igraph(graph: Any) -> Network:
     ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
     nodes = [node.attributes() for node in graph.vs]
-    return Network(nodes, ends, [edge.attributes() for edge in graph.es], graph.is_directed())
+    names = tuple(node.get("name") for node in nodes)
+    named = bool(names) and None not in names and len(set(names)) == len(names)
+    return Network(nodes, ends, [edge.attributes() for edge in graph.es], graph.is_directed(), names if named else None)

@@ -41,13 +41,16 @@ def _check_lengths(graphs: GraphSet) -> None:
         (NODE_FIELDS, graphs.node_offsets[-1], "nodes"),
         ((*EDGE_FIELDS, "edges"), graphs.edge_offsets[-1], "edges"),
         (("node_distances",), (graphs.sizes**2).sum(), "pairs of nodes"),
-        (("targets", "names"), len(graphs), "graphs"),
+        (("targets", "names", "node_names"), len(graphs), "graphs"),
     ):
         for name in names:
             values = getattr(graphs, name)
             if values is not None and len(values) != needed:
                 title = name.replace("_", " ")
                 raise GraphError(f"{title}: {len(values)} given for {needed} {what}; give exactly {needed}")
+    for i, (named, size) in enumerate(zip(graphs.node_names or (), graphs.sizes.tolist(), strict=False)):
+        if named is not None and len(named) != size:
+            raise GraphError(f"graph {i}: {len(named)} node names given for {size} nodes; give one per node")
 
 
 def _check_edges(graphs: GraphSet) -> None:

@@ -63,6 +63,9 @@ class Graph:
         Known distances between nodes, such as those between atoms in space.
     label_names : mapping of int to str, optional
         The text behind each label code.
+    node_names : tuple of length n_nodes, optional
+        What the nodes are called where the graph comes from, such as the nodes of a networkx graph. None if they are
+        numbered from 0 there too.
 
     Examples
     --------
@@ -83,6 +86,7 @@ class Graph:
     edge_attributes: FloatArray | None = None
     node_distances: FloatArray | None = None
     label_names: Mapping[int, str] | None = None
+    node_names: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:
         for name, kind in _KINDS.items():
@@ -128,7 +132,8 @@ class Graph:
         by_ends = np.lexsort((edges[:, 1], edges[:, 0]))
         edge = {name: rows_of(getattr(self, name), by_ends) for name in EDGE_FIELDS}
         distances = rows_of(self.node_distances, np.ix_(order, order))
-        return replace(self, edges=edges[by_ends], node_distances=distances, **node, **edge)
+        names = None if self.node_names is None else tuple(self.node_names[i] for i in order)
+        return replace(self, edges=edges[by_ends], node_distances=distances, node_names=names, **node, **edge)
 
 
 def rows_of(values: Any, chosen: Any) -> Any:

@@ -50,6 +50,8 @@ class GraphSet:
         Name of the set, used in tables and reports.
     names : tuple of n_graphs str, optional
         Name of each graph, shown in place of its number. `graphs["aspirin"]` is the graph of that name.
+    node_names : tuple of n_graphs tuples or None, optional
+        Names of the nodes of each graph; None for graphs whose nodes are numbered.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class GraphSet:
     label_names: Mapping[int, str] | None = None
     name: str = "graphs"
     names: tuple[str, ...] | None = None
+    node_names: tuple[tuple[Any, ...] | None, ...] | None = None
 
     @classmethod
     def from_graphs(
@@ -118,6 +121,7 @@ class GraphSet:
             label_names=label_names or None,
             name=name,
             names=None if names is None else tuple(names),
+            node_names=tuple(g.node_names for g in graphs) if any(g.node_names for g in graphs) else None,
             **packed,
         )
 
@@ -186,6 +190,7 @@ class GraphSet:
             edges=self.edges[edges],
             node_distances=distances,
             label_names=self.label_names,
+            node_names=None if self.node_names is None else self.node_names[i],
             **{name: rows_of(getattr(self, name), nodes) for name in NODE_FIELDS},
             **{name: rows_of(getattr(self, name), edges) for name in EDGE_FIELDS},
         )
@@ -203,6 +208,7 @@ class GraphSet:
             targets=rows_of(self.targets, chosen),
             n_self_loops=rows_of(self.n_self_loops, chosen),
             names=None if self.names is None else tuple(self.names[i] for i in chosen),
+            node_names=None if self.node_names is None else tuple(self.node_names[i] for i in chosen),
             **{name: rows_of(getattr(self, name), nodes) for name in NODE_FIELDS},
             **{name: rows_of(getattr(self, name), edges) for name in EDGE_FIELDS},
         )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rwk.graphs import Graph
+from rwk.report.alignment import nodes_with_mass
 from rwk.runtime.files import write_json, write_whole
 from rwk.transport.problem import PairSolution
 
@@ -29,16 +29,7 @@ class MatchedPair(NamedTuple):
     arbitrary: bool  # the coupling can't tell one of the two nodes from another
 
 
-class NodeNames(NamedTuple):
-    """Names of the nodes of both graphs; None means that nodes are numbered."""
-
-    first: Sequence[str] | None = None
-    second: Sequence[str] | None = None
-
-
-def matching_rows(
-    first: Graph, second: Graph, solution: PairSolution, names: NodeNames | None = None
-) -> list[MatchedPair]:
+def matching_rows(first: Graph, second: Graph, solution: PairSolution) -> list[MatchedPair]:
     """The rows of a matching, in the order of the nodes of the first graph.
 
     >>> import networkx as nx
@@ -47,16 +38,16 @@ def matching_rows(
     >>> [row[:5] for row in matching_rows(path, path, align(path, path))][1]
     (1, '1', '', 1, '1')
     """
-    names = names or NodeNames()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the rows say which pairs are arbitrary
         pairs = solution.matching()
     tied = [{node for group in groups for node in group} for groups in solution.interchangeable()]
+    rows, columns = (nodes_with_mass(g, n) for g, n in zip((first, second), solution.coupling.shape, strict=True))
     sent = np.maximum(solution.coupling.sum(axis=1), 1e-300)
     return [
         MatchedPair(
-            *_node(first, i, names.first),
-            *_node(second, j, names.second),
+            *_node(first, int(rows[i])),
+            *_node(second, int(columns[j])),
             share=float(solution.coupling[i, j] / sent[i]),
             arbitrary=i in tied[0] or j in tied[1],
         )
@@ -85,10 +76,10 @@ def write_matching_json(path: Path, rows: list[MatchedPair], solution: PairSolut
     return write_json(path, record)
 
 
-def _node(graph: Graph, i: int, names: Sequence[str] | None) -> tuple[int, str, str]:
+def _node(graph: Graph, i: int) -> tuple[int, str, str]:
     """Number, name and label of a node."""
     label = ""
     if graph.node_labels is not None:
         code = int(graph.node_labels[i])
         label = (graph.label_names or {}).get(code, str(code))
-    return i, str(i) if names is None else str(names[i]), label
+    return i, str(i if graph.node_names is None else graph.node_names[i]), label

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ def alike_rows(coupling: NDArray[np.float64], tolerance: float = TOLERANCE) -> l
     return [members for members in groups if len(members) > 1]
 
 
-def listed_groups(groups: list[list[int]], most: int = 6) -> str:
+def listed_groups(groups: list[list[Any]], most: int = 6) -> str:
     """The groups in words: "0, 3 or 1, 2", with what is too long cut off.
 
     >>> listed_groups([[0, 3], [1, 2]])

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,6 +144,8 @@ class PairSolution:
         Objective and gap before each iteration, with `trace=True`.
     paid : tuple of two ndarrays, or None
         What each node of the first and of the second graph pays; either sums to `value` before debiasing.
+    node_names : tuple of two tuples, or None
+        What the rows and the columns of `coupling` are called in the given graphs; nodes of weight 0 have none.
 
     Examples
     --------
@@ -168,16 +170,28 @@ class PairSolution:
     certificate: float | None = None
     history: NDArray[np.float64] | None = None
     paid: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    node_names: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None
 
-    def matching(self) -> NDArray[np.int64]:
+    @overload
+    def matching(self, *, names: Literal[False] = False) -> NDArray[np.int64]: ...
+    @overload
+    def matching(self, *, names: Literal[True]) -> list[tuple[Any, Any]]: ...
+    def matching(self, *, names: bool = False) -> NDArray[np.int64] | list[tuple[Any, Any]]:
         """The one-to-one matching of nodes that carries the most mass.
 
         Warns if pairs are arbitrary because the coupling can't tell nodes apart; see `interchangeable`.
 
+        Parameters
+        ----------
+        names : bool, default False
+            Whether to give nodes by their names in the graphs that were aligned, such as the nodes of networkx graphs,
+            instead of rows and columns of `coupling`.
+
         Returns
         -------
         ndarray of shape (min(n, m), 2)
-            Rows (source node, target node), one per node of the smaller graph.
+            Rows (source node, target node), one per node of the smaller graph. With `names=True` a list of pairs, of
+            which `dict` makes a mapping.
 
         Examples
         --------
@@ -186,22 +200,30 @@ class PairSolution:
         >>> kite = nx.Graph([(0, 1), (1, 2), (2, 3), (3, 4), (2, 4), (4, 5)])
         >>> align(kite, nx.relabel_nodes(kite, {0: 9}), entropy=0.02).matching().tolist()
         [[0, 0], [1, 1], [2, 2], [3, 3], [4, 4], [5, 5]]
+        >>> people = nx.relabel_nodes(kite, dict(enumerate(["Ann", "Bob", "Cem", "Dua", "Eve", "Fay"])))
+        >>> dict(align(people, kite, entropy=0.02).matching(names=True))["Cem"]
+        2
         """
         from scipy.optimize import linear_sum_assignment
 
         pairs = np.stack(linear_sum_assignment(-self.coupling), axis=1)
         source, target = self.interchangeable()
+        rows, columns = self.node_names or tuple(tuple(range(n)) for n in self.coupling.shape)
         tied = [[node for group in groups for node in group] for groups in (source, target)]
         either = np.isin(pairs[:, 0], tied[0]) | np.isin(pairs[:, 1], tied[1])
         if either.any():
-            groups = [("first", source), ("second", target)]
-            which = " and ".join(f"{listed_groups(found)} of the {graph} graph" for graph, found in groups if found)
+            groups = [("first", source, rows), ("second", target, columns)]
+            which = " and ".join(
+                f"{listed_groups([[called[node] for node in group] for group in found])} of the {graph} graph"
+                for graph, found, called in groups
+                if found
+            )
             warnings.warn(
                 f"{either.sum()} of {len(pairs)} pairs of this matching are arbitrary: the coupling can't tell apart "
                 f"nodes {which}; interchangeable() lists them all, and align(..., n_starts=10) may choose between them",
                 stacklevel=2,
             )
-        return pairs
+        return [(rows[i], columns[j]) for i, j in pairs.tolist()] if names else pairs
 
     def interchangeable(self, tolerance: float = TOLERANCE) -> tuple[list[list[int]], list[list[int]]]:
         """Groups of nodes that the coupling can't tell apart.
