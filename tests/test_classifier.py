@@ -199,5 +199,5 @@ def test_not_fitted(planted):
 
 def test_continuous_targets_are_rejected() -> None:
     graphs = [nx.path_graph(n) for n in range(3, 9)]
-    with pytest.raises(ValueError, match=r"predicts classes, but the targets are continuous; .*SVR or KernelRidge"):
+    with pytest.raises(ValueError, match=r"predicts classes, but the targets are continuous; .*RWKRegressor"):
         RWKClassifier(grid="quick").fit(graphs, [0.1, 0.5, 0.7, 1.2, 1.3, 2.0])

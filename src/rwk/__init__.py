@@ -18,6 +18,8 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Parameters": "parameters",
     "RWKClassifier": "learn.classifier",
+    "RWKGaussianProcess": "learn.gaussian_process",
+    "RWKRegressor": "learn.regressor",
     "RWKernel": "kernel",
     "align": "discrepancy",
     "compute_gram": "gram.compute",

@@ -252,6 +252,29 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         return matrix
 
+    def discrepancy_among(self, X: Any, *, diagonal: bool = False, tick: Ticker | None = None) -> Matrix:
+        """Return RW discrepancies of new graphs with each other, with the scales that were fitted.
+
+        Parameters
+        ----------
+        X : graphs
+            New graphs.
+        diagonal : bool, default False
+            Whether to compare each graph with itself only.
+        tick : callable, optional
+            Called with the number of pairs solved since its last call, to show progress.
+
+        Returns
+        -------
+        ndarray of shape (len(X), len(X)), or (len(X),) with `diagonal`
+            The discrepancies; the diagonal is 0 if the kernel is debiased.
+        """
+        settings = self._settings()
+        new = self.measures_of(X)
+        if diagonal:
+            return np.zeros(new.n_graphs) if settings.debias else self_discrepancy(new, settings)
+        return symmetric_discrepancy(new, settings, tick=tick)[0]
+
     def align(self, G: Any, H: Any, *, n_starts: int = 1, certify: bool = False, trace: bool = False) -> PairSolution:
         """Align two graphs, with the scales that were fitted.
 

@@ -7,6 +7,7 @@
     grakel            GraKeL's tuples
     molecules         RDKit molecules and SMILES: `rwk.molecules`
     atoms             what is read from the atoms and bonds of a molecule; called by `molecules`
+    fingerprints      counts of substructures of molecules, and their scaffolds
     graph_paths       what a file, a folder or a path with wildcards contains; calls the readers below
     graph_files       GraphML, GML, GEXF and edge lists; reads them with networkx and calls `networkx_igraph`
     edge_lists        text with one edge per line

@@ -11,8 +11,17 @@
           smo         the quadratic program of one SVM (smo_gpu)
         svc_checks    checks of its parameters and kernel
         platt         probabilities from decisions
-    likelihood        how well a sum of kernels explains measured values, with gradients; calls `treatment`
+    regressor         RWKRegressor: graphs in, numbers out; kernel ridge regression that chooses its own settings
+    gaussian_process  RWKGaussianProcess: numbers with error bars, by one of the next three
+      exact_gp        a Gaussian process on matrices; predictions
+      landmark_gp     the same for many graphs: a subset of regressors
+      feature_ridge   Bayesian ridge regression on `RWFeatures`
+        likelihood    how well a sum of kernels explains measured values, with gradients; calls `treatment`
+      term_sources    from graphs to the matrices of a sum: RW discrepancies, fingerprints, composition
+        count_kernels  kernels on counts
+      target_checks   checks of targets and of known variances
     explain           which training graphs and which nodes a prediction comes from
 
-`search` uses `treatment`, `proxy` and `one_vs_one` as `svc` does.
+The two regressors share `term_sources` and `target_checks`. `search` uses `treatment`, `proxy` and `one_vs_one` as
+`svc` does.
 """

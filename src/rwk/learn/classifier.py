@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from rwk.convert import as_graphs
 from rwk.graphs import GraphSet
 from rwk.kernel import RWKernel
-from rwk.learn.grids import SETTINGS, search_grid
+from rwk.learn.grids import SETTINGS, named_settings, search_grid
 from rwk.learn.one_vs_one import encode_classes
 from rwk.learn.search import SUM, Choice, Grid, KernelTransform, Matrices, Task, search
 from rwk.learn.svc import IndefiniteSVC
@@ -215,15 +215,7 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(total) / len(discrepancies)
 
     def _settings(self) -> dict[str, Parameters]:
-        given = self.grid
-        if isinstance(given, str):
-            if given not in SETTINGS:
-                raise ValueError(f"there is no grid {given!r}; the grids are {', '.join(SETTINGS)}")
-            given = SETTINGS[given]
-        if not isinstance(given, Mapping) or not given:
-            raise ValueError(f"grid must be a name or a mapping from names to settings, not {given!r}")
-        running: dict[str, Any] = {"backend": self.backend, "n_jobs": self.n_jobs, "random_state": self.random_state}
-        return {name: replace(Parameters.of(changes), **running).checked() for name, changes in given.items()}
+        return named_settings(self.grid, self.backend, self.n_jobs, self.random_state)
 
     def _grid(self) -> Grid:
         grid = search_grid(self.grid if isinstance(self.grid, str) and self.grid in SETTINGS else "paper")
@@ -257,8 +249,8 @@ def _check_discrete(targets: Any) -> None:
     values = np.asarray(targets)
     if values.dtype.kind == "f" and np.isfinite(values).all() and (values != np.round(values)).any():
         raise ValueError(
-            "RWKClassifier predicts classes, but the targets are continuous; for numbers use a regressor, "
-            "such as scikit-learn's SVR or KernelRidge with kernel='precomputed' on RWKernel().fit_transform(graphs)"
+            "RWKClassifier predicts classes, but the targets are continuous; for numbers use RWKRegressor, or "
+            "RWKGaussianProcess for error bars"
         )
 
 

@@ -201,33 +201,39 @@ class Optimum(NamedTuple):
 
 
 def optimise(problem: Problem, *, n_starts: int, seed: int, max_iter: int = 60) -> Optimum:
-    """Maximise the criterion by L-BFGS from several starts: the first is usual, the others are drawn at random."""
+    """Maximise the criterion by L-BFGS from several starts: the first two are usual, the others are drawn at random."""
     draw = np.random.default_rng(seed)
-    found: list[tuple[float, FloatArray]] = []
-    for start in range(n_starts):
-        theta = _start(problem.terms, draw if start else None)
-
-        def loss(theta: FloatArray) -> tuple[float, FloatArray]:
-            try:
-                value, gradient = problem.evaluate(theta)
-            except LinAlgError:
-                return WORST, np.zeros_like(theta)
-            return -value, -gradient
-
-        done = minimize(
-            loss,
-            theta,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=problem.bounds(),
-            options={"maxiter": max_iter, "ftol": 1e-6},
-        )
-        found.append((-float(done.fun), np.asarray(done.x)))
+    found = [_climb(problem, _start(problem.terms, start, draw), max_iter) for start in range(n_starts)]
     value, theta = max(found, key=lambda pair: pair[0])
     return Optimum(Hyperparameters.unpacked(theta, problem.terms), value, tuple(value for value, _ in found))
 
 
-def _start(terms: Sequence[Term], draw: np.random.Generator | None) -> FloatArray:
-    """Weights that add up to 1, η = 1 and noise 0.1; or log-uniform values around them."""
-    usual = Hyperparameters((1.0 / len(terms),) * len(terms), (1.0,) * len(terms), 0.1).packed(terms)
-    return usual if draw is None else usual + draw.uniform(-1.5, 1.5, len(usual))
+def refine(problem: Problem, chosen: Hyperparameters, *, max_iter: int) -> Optimum:
+    """Some more steps from given hyperparameters."""
+    value, theta = _climb(problem, chosen.packed(problem.terms), max_iter)
+    return Optimum(Hyperparameters.unpacked(theta, problem.terms), value, (value,))
+
+
+def _climb(problem: Problem, theta: FloatArray, max_iter: int) -> tuple[float, FloatArray]:
+    """The criterion and the logarithms where L-BFGS ends."""
+
+    def loss(theta: FloatArray) -> tuple[float, FloatArray]:
+        try:
+            value, gradient = problem.evaluate(theta)
+        except LinAlgError:
+            return WORST, np.zeros_like(theta)
+        return -value, -gradient
+
+    options = {"maxiter": max_iter, "ftol": 1e-6}
+    done = minimize(loss, theta, jac=True, method="L-BFGS-B", bounds=problem.bounds(), options=options)
+    return -float(done.fun), np.asarray(done.x)
+
+
+def _start(terms: Sequence[Term], number: int, draw: np.random.Generator) -> FloatArray:
+    """Weights that add up to 1 and noise 0.1, with η = 1 (start 0) or 5 (start 1); then log-uniform around these.
+
+    A discrepancy whose values are all similar needs a large η to tell graphs apart: from η = 1 its weight would vanish.
+    """
+    eta = 5.0 if number % 2 else 1.0
+    usual = Hyperparameters((1.0 / len(terms),) * len(terms), (eta,) * len(terms), 0.1).packed(terms)
+    return usual if number < 2 else usual + draw.uniform(-1.5, 1.5, len(usual))

@@ -1,0 +1,57 @@
+"""Checks of what a regressor is given: targets, known variances, and the number of graphs."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from rwk.graphs import GraphSet
+from rwk.runtime.arrays import FloatArray
+
+LEAST_GRAPHS: Final = 3
+
+
+def checked_targets(graphs: GraphSet, y: Any) -> FloatArray:
+    """One number per graph; raises ValueError, in one sentence, if they can't be learned.
+
+    >>> from rwk import as_graphs
+    >>> checked_targets(as_graphs([np.ones((2, 2))] * 3), [1.0, 1.0, 1.0])
+    Traceback (most recent call last):
+    ...
+    ValueError: all targets are 1.0, so there is nothing to learn; give targets that differ
+    """
+    given = graphs.targets if y is None else y
+    if given is None:
+        raise ValueError("a regressor requires y to be passed, but the target y is None; give a number per graph")
+    try:
+        values = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("the targets are not numbers; for classes use RWKClassifier") from None
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise ValueError(f"the targets have shape {values.shape}; give one number per graph")
+    if len(values) != len(graphs):
+        raise ValueError(f"there are {len(graphs)} graphs, but {len(values)} targets; give one per graph")
+    if len(graphs) < LEAST_GRAPHS:
+        raise ValueError(f"there are {len(graphs)} graphs, too few to learn from; give at least {LEAST_GRAPHS}")
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise ValueError(
+            f"{len(bad)} targets are NaN or infinite, the first is that of {graphs.title(int(bad[0]))}; "
+            "leave these graphs out"
+        )
+    if np.ptp(values) <= 1e-12 * max(1.0, float(np.abs(values).max())):
+        raise ValueError(f"all targets are {float(values[0])}, so there is nothing to learn; give targets that differ")
+    return values
+
+
+def checked_alpha(alpha: Any, n_graphs: int) -> FloatArray:
+    """Known variances, one per graph; raises ValueError if they can't be variances."""
+    values = np.asarray(alpha, dtype=np.float64)
+    if values.ndim > 1 or (values.ndim == 1 and len(values) != n_graphs):
+        raise ValueError(f"alpha must be one number, or one per graph ({n_graphs}), not of shape {values.shape}")
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError("alpha are variances of the targets, so they must be finite and not negative")
+    return np.broadcast_to(values, (n_graphs,)).copy()
