@@ -185,17 +185,20 @@ def test_an_invalid_verbose_is_rejected() -> None:
 
 
 def test_the_estimate_counts_cores_that_are_busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If threads can't run at the same time, two of them take as long as one: a busy machine, made with a lock."""
+    """On one free core two threads take turns, so together they are no faster than one."""
     from rwk.gram import estimate
 
-    core = threading.Lock()
+    at_work: list[object] = []
 
     def solve(measures: Any, pairs: Any, *_: Any, **__: Any) -> None:
-        with core:
-            time.sleep(0.002 * len(pairs))
+        me = object()
+        at_work.append(me)
+        for _ in pairs:
+            time.sleep(0.003 * len(at_work))
+        at_work.remove(me)
 
     monkeypatch.setattr(estimate, "solve_pairs", solve)
     monkeypatch.setattr(estimate, "thread_count", lambda n_jobs: 2)
     one, two = (rwk.estimate_gram(GRAPHS, n_jobs=n, backend="cpu") for n in (1, 2))
     assert (one.n_workers, two.n_workers) == (1, 2)
-    assert 0.8 < two.seconds / one.seconds < 1.5
+    assert two.seconds / one.seconds > 0.75  # one thread, timed alone, would give 0.5

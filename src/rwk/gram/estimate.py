@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from statistics import harmonic_mean
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from rwk.transport.work import pair_cost
 DRAWN: Final = 20_000  # pairs whose cost is looked at
 STRATA: Final = 8  # of the same total cost each
 PAIRS_PER_STRATUM: Final = 48
-LONG_ENOUGH: Final = 0.05  # seconds: a shorter measurement is repeated with more pairs
+LONG_ENOUGH: Final = 0.1  # seconds: a shorter measurement is repeated with more pairs
 ENOUGH_SECONDS: Final = 10.0  # of measuring; the costlier strata then follow from the cost model
 BYTES_PER_PAIR_BEING_SOLVED: Final = 110  # its numbers, its place in the order, its results
 
@@ -177,15 +178,14 @@ class _Stopwatch(NamedTuple):
             self._solve(measures, pairs[:1])
         with ThreadPoolExecutor(self.n_threads) as pool:
             while True:
-                start = time.perf_counter()
                 copies = [pool.submit(self._solve, measures, pairs) for _ in range(self.n_threads)]
-                for copy in copies:
-                    copy.result()
-                seconds = time.perf_counter() - start
+                # threads share the work of a run, so their rates add up, and a slow one does not hold up the others
+                seconds = harmonic_mean([copy.result() for copy in copies])
                 if seconds >= LONG_ENOUGH or len(pairs) >= self.most:
                     return seconds, len(pairs)
                 pairs = np.tile(pairs, (4, 1))
 
-    def _solve(self, measures: GraphMeasures, pairs: IntArray) -> None:
-        job = self.job
+    def _solve(self, measures: GraphMeasures, pairs: IntArray) -> float:
+        job, start = self.job, time.perf_counter()
         solve_pairs(measures, pairs, job.weights, job.options, backend=job.backend, n_jobs=1)
+        return time.perf_counter() - start
