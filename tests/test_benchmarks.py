@@ -21,7 +21,10 @@ def run(script: str, *arguments: object) -> str:
 
 def test_every_benchmark_is_tested() -> None:
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
-    assert scripts == {"baselines", "landmarks", "neighbours", "point_clouds", "scaling", "workers"}
+    assert scripts == {
+        "baselines", "fgw_directions", "landmarks", "neighbours",
+        "network_protocol", "point_clouds", "scaling", "workers",
+    }  # fmt: skip
 
 
 def test_baselines(tmp_path: Path) -> None:
@@ -32,6 +35,25 @@ def test_baselines(tmp_path: Path) -> None:
     assert record["compared"]["n_graphs"] == 6
     assert set(record["compared"]["methods"]) == {"wl", "wl-oa", "ghk", "wl-pm", "wwl", "fgw"}
     assert {"grakel", "POT", "command"} <= set(record["made_with"])
+
+
+def test_fgw_directions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch", reason="the GPU backend needs PyTorch")
+    monkeypatch.setenv("RWK_GPU_DEVICE", "cpu")
+    run("fgw_directions.py", "MUTAG", "--graphs", 6, "--alpha", 0.5, "--output", tmp_path / "record.json")
+    (row,) = json.loads((tmp_path / "record.json").read_text())["rows"]
+    assert row["least"] <= row["mean"] <= row["largest"]
+    assert row["correlation"] > 0.9
+
+
+def test_network_protocol(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="networks need PyTorch")
+    given = ("--networks", "PATCHY-SAN", "--epochs", 2, "--n-jobs", 1, "--output", tmp_path / "record.json")
+    run("network_protocol.py", "MUTAG", *given)
+    (row,) = json.loads((tmp_path / "record.json").read_text())["rows"]
+    assert (row["network"], row["dataset"], row["epochs"]) == ("PATCHY-SAN", "MUTAG", 2)
+    assert row["on_test_folds"]["epoch"] in (1, 2)
+    assert 0 < row["ours"]["mean"] <= 100
 
 
 def test_neighbours(tmp_path: Path) -> None:
