@@ -32,6 +32,7 @@ from rwk.graphs import GraphSet
 from rwk.represent.features import block_adjacency
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.compiling import compiled_loosely
+from rwk.runtime.threads import in_threads
 
 
 def _arccos_polynomial(degree: int) -> FloatArray:
@@ -46,6 +47,8 @@ def _arccos_polynomial(degree: int) -> FloatArray:
 
 # the error is about 5.8^-degree, because of the singularity at x = −1
 ARCCOS: Final = _arccos_polynomial(20)
+HUGE: Final = 2e10  # pairs of nodes: DD and COLLAB, where the whole grid would take about an hour on an H200
+HUGE_GRID: Final[Mapping[str, Sequence[Any]]] = {"blocks": (2, 6), "layers": (2,)}
 TINY: Final = 1e-300  # attributes may cancel in a neighbourhood
 
 
@@ -119,6 +122,12 @@ class GNTK(GraphKernel):
         self.backend = backend
         self.n_jobs = n_jobs
 
+    @classmethod
+    def grid_for(cls, graphs: GraphSet, *, fair: bool = False) -> dict[str, Sequence[Any]]:
+        """Like `Baseline.grid_for`; the fair grid of very large sets is smaller."""
+        grid = super().grid_for(graphs, fair=fair)
+        return {**grid, **HUGE_GRID} if fair and float(graphs.sizes.sum()) ** 2 > HUGE else grid
+
     def settings(self, X: Any, *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
         """Like `GraphKernel.settings`; few blocks are the first of more blocks."""
         graphs = self._graphs(X)
@@ -166,7 +175,13 @@ class GNTK(GraphKernel):
             roots=np.ones((self.blocks, n_nodes)),
             own=np.empty((self.blocks + 1, len(graphs))),
         )
-        _learn_roots(state, self.layers)
+        layers = self.layers
+
+        def learn(graph: int) -> int:
+            _learn_roots(state, graph, layers)
+            return 1
+
+        in_threads(learn, len(graphs), n_jobs=self.n_jobs, tick=None)
         return state
 
     def _compare(self, rows: TangentGraphs, columns: TangentGraphs | None) -> FloatArray:
@@ -202,9 +217,8 @@ class GNTK(GraphKernel):
 
 
 @compiled_loosely
-def _learn_roots(state: Any, layers: int) -> None:
-    for i in range(len(state.offsets) - 1):
-        _evolve(state, state, i, i, layers, True, state.own[:, i])
+def _learn_roots(state: Any, graph: int, layers: int) -> None:
+    _evolve(state, state, graph, graph, layers, True, state.own[:, graph])
 
 
 @compiled_loosely

@@ -49,7 +49,8 @@ FAIR: Final = (
     "**Fair runs** (`fair` in the header of a file of records): baselines have what RWK has. Methods that can use "
     "labels and attributes see both, with a weight between them in the grid. Sums of kernels are offered to all, and η "
     "is in units of the mean discrepancy of the training fold. On a GPU, FGW finds its directions by Sinkhorn rounds "
-    "(`solver` in the header), and on DD and COLLAB it searches two settings only. Networks are trained for longer: "
+    "(`solver` in the header), and on DD and COLLAB it searches two settings only, GNTK four. "
+    "Networks are trained for longer: "
 )
 SEEN: Final = (
     "What each method uses of graphs that have everything, in a fair run. Without labels, degrees take their place in "
