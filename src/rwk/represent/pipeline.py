@@ -90,9 +90,9 @@ def _unscaled(
     graphs: GraphSet, parameters: Parameters, standard: tuple[FloatArray, FloatArray], progress: Progress | None
 ) -> GraphMeasures:
     """Measures before any cost is divided by its scale."""
-    from threadpoolctl import threadpool_limits
+    from rwk.runtime.threads import one_blas_thread
 
-    with threadpool_limits(1, "blas"):  # R16: bit-identical whatever the number of threads
+    with one_blas_thread():  # R16: bit-identical whatever the number of threads
         adjacency = block_adjacency(graphs)
         normalized = block_laplacian(adjacency)
         # R12: the Laplacian terms use the normalised L, or D - A as an option

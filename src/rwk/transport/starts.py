@@ -7,13 +7,23 @@ other pairs. It does depend on the order of the nodes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rwk.runtime.threads import in_threads, one_blas_thread
 from rwk.transport.measures import GraphMeasures
-from rwk.transport.pairs import planned, solve_pair
-from rwk.transport.problem import NO_COST, CostWeights, PairResults, PairSolution, ScgOptions
+from rwk.transport.pairs import backend_named, planned, solve_pair
+from rwk.transport.problem import (
+    NO_COST,
+    START_ENTROPY,
+    START_SHARE,
+    CostWeights,
+    PairResults,
+    PairSolution,
+    ScgOptions,
+)
 
 
 def start_costs(sizes: tuple[int, int], start: int, seed: int | None = 0) -> NDArray[np.float64]:
@@ -46,6 +56,51 @@ def best_solution(
         other = solve_pair(measures, a, b, weights, options, backend=others, trace=trace, start=costs, cost=cost)
         best = min(best, other, key=lambda solution: solution.value)
     return best
+
+
+def annealed_solutions(
+    measures: GraphMeasures,
+    a: int,
+    b: int,
+    weights: CostWeights,
+    options: ScgOptions,
+    *,
+    n_starts: int,
+    entropies: Sequence[float],
+    seed: int | None = 0,
+    backend: str = "cpu",
+    n_jobs: int | None = None,
+) -> list[list[PairSolution]]:
+    """Solutions of every stage of an annealing, one per start: each stage starts near the couplings of the last.
+
+    All starts of a stage are solved together. Start 0 of the first stage is mu nu^T.
+    """
+    mu, nu = (measures.weights[measures.offsets[g] : measures.offsets[g + 1]] for g in (a, b))
+    product = np.outer(mu, nu)
+    costs = [start_costs(product.shape, start, seed) for start in range(1, n_starts)]
+    plans = [product, *(_plan(cost, mu, nu, options.sinkhorn_iter) for cost in costs)]
+    stages: list[list[PairSolution]] = []
+    for entropy in entropies:
+        mixed = START_SHARE * np.stack(plans) + (1.0 - START_SHARE) * product
+        stage = backend_named(backend).run_starts(
+            measures, a, b, weights, options._replace(entropy=entropy), mixed, n_jobs=n_jobs
+        )
+        stages.append(stage)
+        plans = [solution.coupling for solution in stage]
+    return stages
+
+
+def _plan(
+    costs: NDArray[np.float64], mu: NDArray[np.float64], nu: NDArray[np.float64], rounds: int
+) -> NDArray[np.float64]:
+    """The Sinkhorn plan of costs between 0 and 1, rounded to exact marginals (R13)."""
+    plan = np.exp(-costs / START_ENTROPY)
+    for _ in range(rounds):
+        plan *= (nu / plan.sum(axis=0))[None, :]
+        plan *= (mu / plan.sum(axis=1))[:, None]
+    plan *= np.minimum(1.0, nu / plan.sum(axis=0))[None, :]
+    rows, columns = mu - plan.sum(axis=1), nu - plan.sum(axis=0)
+    return np.asarray(plan + np.outer(rows, columns) / max(rows.sum(), 1e-300))
 
 
 def best_values(

@@ -19,7 +19,7 @@ from rwk.transport.cpu.lanes import body
 from rwk.transport.cpu.lanes.lane_data import LaneOutputs
 from rwk.transport.cpu.loading import load_pair, with_feature_cost
 from rwk.transport.cpu.simd.vectors import REGISTER_BYTES
-from rwk.transport.measures import GraphMeasures
+from rwk.transport.measures import GraphMeasures, in_precision
 from rwk.transport.problem import (
     NO_COST,
     NO_START,
@@ -103,6 +103,49 @@ def run_pair(
     return make_solution(gamma, terms, n_iter=n_iter, gap=gap, converged=converged, history=history)
 
 
+def run_starts(
+    measures: GraphMeasures,
+    a: int,
+    b: int,
+    weights: CostWeights,
+    options: ScgOptions,
+    starts: NDArray[np.float64],
+    *,
+    n_jobs: int | None = None,
+) -> list[PairSolution]:
+    """Solve one pair from many couplings (S, n, m): small pairs side by side, one start per lane."""
+    measures, pairs = in_precision(measures, "float64"), np.repeat(np.array([[a, b]]), len(starts), axis=0)
+    found: list[PairSolution | None] = [None] * len(starts)
+    left = np.arange(len(starts))
+    with one_blas_thread():
+        if is_small(measures, pairs[:1])[0]:
+            results, unsolved = PairResults.empty(len(starts)), np.zeros(len(starts), np.bool_)
+            outputs = LaneOutputs(results, unsolved, np.empty(starts.shape), NO_TRACE)
+            lanes = empty_lanes(np.float64)
+            call_compiled(body.solve_side_by_side, measures, pairs, weights, options, lanes, starts, outputs)
+            for s in np.flatnonzero(~unsolved):
+                terms, health = (
+                    scalar.terms_of(measures, a, b, weights, outputs.couplings[s]),
+                    results.take(slice(s, s + 1)),
+                )
+                found[s] = _solution(outputs.couplings[s], terms, health.n_iter, health.gaps, health.converged)
+            left = np.flatnonzero(unsolved)
+
+        def work(place: int) -> int:
+            terms, start = np.zeros(len(TERM_NAMES)), np.ascontiguousarray(starts[left[place]])
+            arguments = measures, a, b, weights, options, start.copy(), terms
+            gamma, _, n_iter, gap, converged = call_compiled(scalar.solve_from, *arguments)
+            found[left[place]] = _solution(gamma, terms, [n_iter], [gap], [converged])
+            return 1
+
+        in_threads(work, len(left), n_jobs=n_jobs, tick=None)
+    return [solution for solution in found if solution is not None]
+
+
+def _solution(gamma: Any, terms: Any, n_iter: Any, gap: Any, converged: Any) -> PairSolution:
+    return make_solution(gamma, terms, n_iter=n_iter[0], gap=gap[0], converged=converged[0])
+
+
 def is_small(measures: GraphMeasures, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which pairs are small enough to be solved side by side."""
     sizes = measures.sizes
@@ -131,7 +174,7 @@ def solve_small(
         part, unsolved = PairResults.empty(len(left)), np.zeros(len(left), np.bool_)
         outputs = LaneOutputs(part, unsolved, couplings, trace)
         lanes = empty_lanes(precision)
-        call_compiled(body.solve_side_by_side, measures, pairs[left], weights, options, lanes, outputs)
+        call_compiled(body.solve_side_by_side, measures, pairs[left], weights, options, lanes, NO_COUPLINGS, outputs)
         results.put(left, part)
         left = left[unsolved]
         if not len(left):

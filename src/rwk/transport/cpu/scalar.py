@@ -174,17 +174,7 @@ def solve_loaded(
 ) -> tuple[Any, float, int, float, bool]:
     """`solve_one` from step 2 on, for a pair whose costs are known."""
     n, m = pair.fixed.shape
-    kl = weights.beta_global * weights.degree_weight
-    real = pair.fixed.dtype
-    gamma, trial, delta, g = (
-        np.empty((n, m), real),
-        np.empty((n, m), real),
-        np.empty((n, m), real),
-        np.empty((n, m), real),
-    )
-    image, delta_image = np.empty((n, m), real), np.empty((n, m), real)
-    logs, trial_logs = np.zeros((n, m), real), np.zeros((n, m), real)
-
+    gamma, image = np.empty((n, m), pair.fixed.dtype), np.empty((n, m), pair.fixed.dtype)
     for i in range(n):  # 2 start
         for k in range(m):
             gamma[i, k] = pair.mu[i] * pair.nu[k]
@@ -193,6 +183,28 @@ def solve_loaded(
         quadratic_map(graphs, pair, weights, gamma, image)
     else:
         start_image(graphs, pair, weights, image)
+    return _descend(graphs, pair, weights, options, gamma, image, terms, trace)
+
+
+@compiled
+def solve_from(graphs: Any, a: int, b: int, weights: Any, options: Any, gamma: Any, terms: Any) -> Any:
+    """`solve_one` from a given coupling, which is overwritten."""
+    pair, image, trace = load_pair(graphs, a, b, weights), np.empty_like(gamma), np.empty((0, 2))
+    quadratic_map(graphs, pair, weights, gamma, image)  # 2 start
+    return _descend(graphs, pair, weights, options, gamma, image, terms, trace)
+
+
+@compiled
+def _descend(
+    graphs: Any, pair: PairMatrices, weights: Any, options: Any, gamma: Any, image: Any, terms: Any, trace: Any
+) -> tuple[Any, float, int, float, bool]:
+    """Steps 3 to 9 from a coupling and its Q(gamma)."""
+    n, m = pair.fixed.shape
+    kl = weights.beta_global * weights.degree_weight
+    real = pair.fixed.dtype
+    trial, delta, g = np.empty((n, m), real), np.empty((n, m), real), np.empty((n, m), real)
+    delta_image = np.empty((n, m), real)
+    logs, trial_logs = np.zeros((n, m), real), np.zeros((n, m), real)
     divergence = logarithms(gamma, pair.log_prior, logs) if kl != 0.0 else 0.0
     objective = 0.0
     if len(trace):

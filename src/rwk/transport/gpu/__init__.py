@@ -124,6 +124,35 @@ def run_pair(
     )
 
 
+def run_starts(
+    measures: GraphMeasures,
+    a: int,
+    b: int,
+    weights: CostWeights,
+    options: ScgOptions,
+    starts: NDArray[np.float64],
+    *,
+    n_jobs: int | None = None,
+) -> list[PairSolution]:
+    """Solve one pair from many couplings (S, n, m), all at once in double precision."""
+    import torch
+
+    device, (count, n, m) = open_device(), starts.shape
+    with _on_device():
+        store = make_store(measures, np.unique([a, b]), device, torch.float64)
+        group = group_pairs(store, np.array([[a, b]]))[0]
+        places = [torch.full((count,), int(store.places[graph]), device=device) for graph in (a, b)]
+        padded = torch.zeros((count, group.source.width, group.target.width), dtype=torch.float64, device=device)
+        padded[:, :n, :m] = torch.from_numpy(starts).to(device)
+        solved = solve_places(store, group.source, group.target, places[0], places[1], weights, options, start=padded)
+        gamma, terms = solved.gamma[:, :n, :m].cpu().numpy(), solved.terms.cpu().numpy()
+        health = [part.cpu().numpy() for part in (solved.n_iter, solved.gaps, solved.converged)]
+    return [
+        make_solution(gamma[s], terms[s], n_iter=health[0][s], gap=health[1][s], converged=health[2][s])
+        for s in range(count)
+    ]
+
+
 def _run_job(job: Job, *, fused: bool) -> NDArray[np.int64]:
     """Solve the pairs of a job; returns the indices of those that need double precision."""
     given_up = [np.zeros(0, np.int64)]

@@ -221,9 +221,15 @@ def value_at(batch: PairBatch, weights: CostWeights, point: BatchPoint, image: A
 
 
 def solve_batch(
-    batch: PairBatch, weights: CostWeights, options: ScgOptions, *, couplings: bool = False, trace: bool = False
+    batch: PairBatch,
+    weights: CostWeights,
+    options: ScgOptions,
+    *,
+    couplings: bool = False,
+    trace: bool = False,
+    start: Any = None,
 ) -> BatchResults:
-    """Steps 2 to 9 of Algorithm 1 for every pair of a batch.
+    """Steps 2 to 9 of Algorithm 1 for every pair of a batch, from mu nu^T or the couplings `start` (B, N, M).
 
     With `couplings`, the values are sums of the terms; without, they come from Q(gamma), carried from step to step.
     """
@@ -232,8 +238,8 @@ def solve_batch(
     kl = weights.beta_global * weights.degree_weight
     narrow = options.tol > 0.0 and batch.mu.element_size() == 4
     whole, count, device = batch, len(batch.mu), batch.mu.device
-    point = BatchPoint.at(batch.mu[:, :, None] * batch.nu[:, None, :], kl)  # 2 start
-    image = start_image(batch, weights, point.gamma)
+    point = BatchPoint.at(batch.mu[:, :, None] * batch.nu[:, None, :] if start is None else start, kl)  # 2 start
+    image = start_image(batch, weights, point.gamma) if start is None else quadratic_map(batch, weights, start)
     objective = terms_at(batch, weights, point.gamma).sum(dim=1) if trace else None
     results = BatchResults(
         values=torch.empty(count, dtype=torch.float64, device=device),
@@ -295,9 +301,9 @@ def solve_batch(
 
 def solve_places(
     store: Store, source: Stack, target: Stack, a: Any, b: Any, weights: CostWeights, options: ScgOptions,
-    *, trace: bool = False,
+    *, trace: bool = False, start: Any = None,
 ) -> BatchResults:  # fmt: skip
     """Solve pairs, given by their places in two stacks, with couplings and terms."""
     costs = linear_cost(store, source, target, a, b, weights)
     batch = load_batch(store, source, target, a, b, weights, costs)
-    return solve_batch(batch, weights, options, couplings=True, trace=trace)
+    return solve_batch(batch, weights, options, couplings=True, trace=trace, start=start)

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from rwk.runtime.compiling import compiled, compiled_borrowing
-from rwk.transport.cpu.lanes.entering import enter
+from rwk.transport.cpu.lanes.entering import enter, place_start, take_image
 from rwk.transport.cpu.lanes.lane_data import (
     NOBODY,
     LaneCouplings,
@@ -44,8 +44,12 @@ MANY_32: Final = 8
 
 
 @compiled
-def solve_side_by_side(graphs: Any, pairs: Any, weights: Any, options: Any, like: Any, outputs: LaneOutputs) -> None:
-    """Solve pairs in the precision of `like`, an array (0, lanes), from mu nu^T.
+def solve_side_by_side(
+    graphs: Any, pairs: Any, weights: Any, options: Any, like: Any, starts: Any, outputs: LaneOutputs
+) -> None:
+    """Solve pairs in the precision of `like`, an array (0, lanes).
+
+    They start from mu nu^T or, if there are any, from the couplings `starts`, one per pair.
 
     A pair is `unsolved` if its kernel would underflow, or if float32 can't tell when it is done: a gap is too near the
     tolerance, the pair never reaches it, or takes many iterations. One iteration more or less changes a value by far
@@ -53,7 +57,7 @@ def solve_side_by_side(graphs: Any, pairs: Any, weights: Any, options: Any, like
     """
     memory = memory_for(graphs, pairs, weights, like)
     here, trial = empty_couplings(memory.contents.data), empty_couplings(memory.contents.data)
-    _run(graphs, pairs, weights, options, memory, here, trial, outputs)
+    _run(graphs, pairs, weights, options, memory, here, trial, starts, outputs)
 
 
 @compiled_borrowing
@@ -65,6 +69,7 @@ def _run(
     memory: LaneMemory,
     here: LaneCouplings,
     trial: LaneCouplings,
+    starts: Any,
     outputs: LaneOutputs,
 ) -> None:
     """Algorithm 1 over the list of pairs; it asks for no more memory."""
@@ -79,12 +84,17 @@ def _run(
             if not state.active[lane] and upcoming < len(pairs):
                 a, b = pairs[upcoming, 0], pairs[upcoming, 1]
                 enter(graphs, a, b, weights, contents, here, scratch, lane)  # 1 costs, 2 start
+                if len(starts):
+                    place_start(starts[upcoming], data, state, here, extent, kl, lane)
                 state.pair[lane], state.active[lane], fresh = upcoming, True, True
                 upcoming += 1
         if _count(state.active) == 0:
             return
         shrink_extent(state, extent)
         n, m = int(extent[0]), int(extent[1])
+        if fresh and len(starts):
+            quadratic_map_lanes(data, n, m, ridge, work, here.gamma, work.delta_image)
+            take_image(state, n, m, work.delta_image, data.image)
         gradient_lanes(data, here, fresh, n, m, kl, work)  # 3 gradient
         sinkhorn_lanes(data, n, m, work, options.entropy, options.sinkhorn_iter)  # 4 direction
         direction_lanes(data, here, fresh, n, m, work, sums)  # 5 gap

@@ -24,6 +24,8 @@ from rwk.transport.cpu.lanes.lane_data import (
     TARGET,
     LaneContents,
     LaneCouplings,
+    LaneData,
+    LaneState,
     enlarge_extent,
 )
 from rwk.transport.cpu.lanes.summaries import (
@@ -37,6 +39,7 @@ from rwk.transport.cpu.lanes.summaries import (
     WEIGHT,
     summarise,
 )
+from rwk.transport.problem import LEAST_MASS_32, LEAST_MASS_64
 
 
 @compiled_borrowing
@@ -73,6 +76,37 @@ def enter(
     state.entropy[lane] = known.totals[a, TOTAL_ENTROPY] + known.totals[b, TOTAL_ENTROPY]
     state.n_iter[lane], state.gap[lane] = 0, np.inf
     state.converged[lane], state.unsolved[lane] = False, False
+
+
+@compiled_borrowing
+def place_start(
+    start: Any, data: LaneData, state: LaneState, here: LaneCouplings, extent: Any, kl: float, lane: int
+) -> None:
+    """Let the pair that has just entered a lane start from a coupling; `take_image` brings its Q(gamma)."""
+    n, m = start.shape
+    least = LEAST_MASS_32 if here.gamma.itemsize == 4 else LEAST_MASS_64
+    entropy = 0.0
+    for i in range(n):
+        for k in range(m):
+            here.gamma[i, k, lane] = start[i, k]
+            if kl != 0.0:
+                logarithm = np.log(max(start[i, k], least))
+                here.logs[i, k, lane] = logarithm
+                entropy += start[i, k] * logarithm
+    _pad(here.gamma, lane, n, m, extent[0], extent[1])
+    _pad(here.logs, lane, n, m, extent[0], extent[1])
+    state.entropy[lane] = entropy
+    data.fresh[0, 0, lane] = 0.0
+
+
+@compiled_borrowing
+def take_image(state: LaneState, n: int, m: int, images: Any, out: Any) -> None:
+    """Copy Q(gamma) of the lanes whose pair has not made a step yet."""
+    for lane in range(len(state.pair)):
+        if state.pair[lane] != NOBODY and state.n_iter[lane] == 0:
+            for i in range(n):
+                for k in range(m):
+                    out[i, k, lane] = images[i, k, lane]
 
 
 @compiled_borrowing
