@@ -18,7 +18,7 @@ from rwk.experiment.results import extent, read_results
 from rwk.experiment.tables import accuracy, markdown
 
 ROOT = Path(__file__).parent.parent
-PAGES = (ROOT / "README.md", *(ROOT / "docs" / name for name in ("performance.md", "own-costs.md")))
+PAGES = (ROOT / "README.md", *(ROOT / "docs" / name for name in ("performance.md", "own-costs.md", "matching.md")))
 PLACE = re.compile(r"(<!-- (?P<name>\w+) -->\n).*?(<!-- /(?P=name) -->)", re.DOTALL)
 Maker = Callable[[Any], str]
 
@@ -203,6 +203,44 @@ def point_clouds(record: Any) -> str:
     return f"{markdown(head, rows)}\n\n{made['cpu']}, POT {made['POT']}."
 
 
+def matching_recovery(record: Any) -> str:
+    """Share of true pairs recovered: one row per family, size, deletion and rewiring, without labels."""
+    rows: dict[tuple[Any, ...], dict[str, str]] = {}
+    for line in record[1:]:
+        if not line["labels"] and line["deleted"] in (0.0, 0.1, 0.2):
+            key = line["n_nodes"], line["family"], f"{line['deleted']:.0%}", f"{line['rewired']:.0%}"
+            shown = f"{line['recovered']:.2f} ({1000 * line['seconds']:,.0f} ms)"
+            rows.setdefault(key, {})[line["method"]] = shown
+    methods = list(dict.fromkeys(line["method"] for line in record[1:]))
+    cells = [[*map(str, key), *(found.get(method, "") for method in methods)] for key, found in rows.items()]
+    head = ["nodes", "family", "deleted", "rewired", *methods]
+    return f"Recovered, and the median time per pair; without labels.\n\n{markdown(head, cells)}"
+
+
+def matching_summary(record: Any) -> str:
+    """On how many cells each method is first, and means over all cells that every method has solved."""
+    fields = ("family", "n_nodes", "deleted", "rewired", "labels")
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for line in record[1:]:
+        found.setdefault(tuple(line[field] for field in fields), {})[line["method"]] = line
+    methods = list(dict.fromkeys(line["method"] for line in record[1:]))
+    rows = []
+    for size in sorted({key[1] for key in found}):
+        whole = [lines for key, lines in found.items() if key[1] == size and len(lines) == len(methods)]
+        for method in methods if whole else []:
+            first = [
+                lines[method]["recovered"] >= max(line["recovered"] for line in lines.values()) - 0.005
+                for lines in whole
+            ]
+            kinds = ("recovered", "recovered_up_to_symmetry", "edges_preserved")
+            means = [f"{sum(lines[method][kind] for lines in whole) / len(whole):.3f}" for kind in kinds]
+            times = sorted(1000 * lines[method]["seconds"] for lines in whole)
+            rows.append([str(size), method, f"{sum(first)} of {len(whole)}", *means, f"{times[len(times) // 2]:,.1f}"])
+    head = ["nodes", "method", "first", "recovered", "up to symmetry", "edges preserved", "ms per pair"]
+    note = "Means over all cells of a size, with and without labels; a method within .005 of the best is first too."
+    return f"{note}\n\n{markdown(head, rows)}"
+
+
 # record -> the command that writes it, and what is made of it
 RECORDS: dict[str, tuple[str, tuple[Maker, ...]]] = {
     "bench-cpu.json": ("rwk bench --output", (speed, steps)),
@@ -211,6 +249,7 @@ RECORDS: dict[str, tuple[str, tuple[Maker, ...]]] = {
     "precision.json": ("rwk bench --precision --output", (precision,)),
     "bench-baselines.json": ("python benchmarks/baselines.py --json", (baselines,)),
     "point-clouds.json": ("python benchmarks/point_clouds.py --output", (point_clouds,)),
+    "matching.jsonl": ("python benchmarks/matching.py --output", (matching_recovery, matching_summary)),
     "bench-gpu.json": ("rwk bench --backend gpu --output", (gpu, bounds, grams)),
 }
 MAKERS = {
@@ -227,7 +266,8 @@ def content(name: str, root: Path) -> str:
     record, command, maker = MAKERS[name]
     if not (root / record).exists():
         return f"*No record yet: `{command} {record}` writes it.*"
-    return maker(json.loads((root / record).read_text(encoding="utf-8")))
+    text = (root / record).read_text(encoding="utf-8")
+    return maker([json.loads(line) for line in text.splitlines()] if record.endswith("l") else json.loads(text))
 
 
 def filled(text: str, root: Path = ROOT) -> str:

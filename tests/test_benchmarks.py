@@ -22,7 +22,7 @@ def run(script: str, *arguments: object) -> str:
 def test_every_benchmark_is_tested() -> None:
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     assert scripts == {
-        "baselines", "fgw_directions", "landmarks", "neighbours",
+        "baselines", "fgw_directions", "landmarks", "matching", "neighbours",
         "network_protocol", "point_clouds", "scaling", "workers",
     }  # fmt: skip
 
@@ -62,6 +62,17 @@ def test_neighbours(tmp_path: Path) -> None:
     assert [row["max_share"] for row in rows] == [None, 0.1, 0.05, 0.02]
     assert rows[0]["recall"] == 1.0  # without a limit the bounds must not exclude a true neighbour
     assert all(0 < row["share_solved"] <= 1 for row in rows)
+
+
+def test_matching(tmp_path: Path) -> None:
+    pytest.importorskip("ot", reason="POT is in the extra 'baselines'")
+    record = tmp_path / "record.jsonl"
+    options = ("--sizes", 10, "--families", "blocks", "--seeds", 1, "--methods", "rwk.match", "SciPy FAQ")
+    run("matching.py", *options, "--output", record)
+    lines = [json.loads(line) for line in record.read_text().splitlines()]
+    assert len(lines) == 1 + 16 * 2
+    assert all(0 <= line["recovered"] <= line["recovered_up_to_symmetry"] <= 1 for line in lines[1:])
+    assert run("matching.py", *options, "--output", record) == ""  # what is in the record is not computed again
 
 
 def test_point_clouds(tmp_path: Path) -> None:

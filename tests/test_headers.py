@@ -22,6 +22,7 @@ PACKAGES = [
     "gram",
     "graphs",
     "learn",
+    "matching",
     "report",
     "represent",
     "retrieval",

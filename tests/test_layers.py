@@ -27,6 +27,7 @@ ORDER = (
     "gram",
     "spaces",
     "discrepancy",
+    "matching",
     "kernel",
     "retrieval",
     "learn",

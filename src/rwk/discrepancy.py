@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +16,38 @@ from rwk.gram.matrix import cross_discrepancy, symmetric_discrepancy
 from rwk.graphs import Graph, GraphSet
 from rwk.parameters import Parameters
 from rwk.represent import represent
-from rwk.runtime.parameter_checks import check_starts
+from rwk.runtime.parameter_checks import ParameterError, check_choice, check_starts
 from rwk.runtime.threads import Ticker
 from rwk.runtime.watched import watched
 from rwk.transport.measures import GraphMeasures, in_precision
 from rwk.transport.payments import node_payments
 from rwk.transport.problem import PairSolution
-from rwk.transport.starts import best_solution
+from rwk.transport.starts import annealed_solutions, best_solution
 
 Matrix = NDArray[np.float64]
 
+# the settings of preset="matching": the structure counts most, and the coupling is sharp and solved further
+MATCHING: Final[Mapping[str, Any]] = {
+    "feature_metric": "l2",
+    "beta_global": 5.0,
+    "entropy": 0.02,
+    "max_iter": 30,
+    "sinkhorn_iter": 30,
+}
+PRESETS: Final = {"matching": MATCHING}
+MATCHING_STARTS: Final = 10
+ANNEALING: Final = (5.0, 2.5, 1.0)  # entropies of the stages, in units of the last
+
 
 def align(
-    G: Any, H: Any, *, n_starts: int = 1, certify: bool = False, trace: bool = False, **parameters: Any
+    G: Any,
+    H: Any,
+    *,
+    n_starts: int = 1,
+    preset: str | None = None,
+    certify: bool = False,
+    trace: bool = False,
+    **parameters: Any,
 ) -> PairSolution:
     """Find the coupling of the nodes of G and H that best preserves features, neighbourhoods and structure.
 
@@ -39,7 +59,11 @@ def align(
     G, H : graph
         Two graphs, each in any form that `as_graphs` accepts.
     n_starts : int, default 1
-        Number of starts; the best solution is returned. All starts but the first are random couplings.
+        Number of starts; the best solution is returned. All starts but the first are random couplings. With a preset, 1
+        means 10.
+    preset : str, optional
+        "matching" sets what suits a matching of nodes better than a kernel: more weight on the structure, several
+        starts, and a low entropy that is reached in stages. Other keywords still count.
     certify : bool, default False
         Also compute the true Frank-Wolfe gap of the solution (needs POT).
     trace : bool, default False
@@ -68,13 +92,21 @@ def align(
     >>> bool(rotated < spread)
     True
     """
-    settings = Parameters.of(parameters)
+    if preset is not None:
+        check_choice("preset", preset, tuple(PRESETS))
+        if trace:
+            raise ParameterError("trace=True is for a single solve; leave out preset=")
+    settings = Parameters.of({**PRESETS.get(preset or "", {}), **parameters})
+    check_starts(n_starts)
+    n_starts = MATCHING_STARTS if preset is not None and n_starts == 1 else n_starts
     first, second = single_graph(G, "the first"), single_graph(H, "the second")
     settings = with_comparable_edges(settings, first, second)
     graphs = joined_graphs(first, second)
     warn_unused(graphs, settings)
     measures, _ = represent(graphs, settings)
-    return named(aligned(measures, settings, n_starts=n_starts, certify=certify, trace=trace), graphs)
+    annealed = preset is not None
+    solution = aligned(measures, settings, n_starts=n_starts, certify=certify, trace=trace, annealed=annealed)
+    return named(solution, graphs)
 
 
 def pairwise_discrepancy(
@@ -127,14 +159,22 @@ def pairwise_discrepancy(
 
 
 def aligned(
-    measures: GraphMeasures, settings: Parameters, *, n_starts: int, certify: bool, trace: bool
+    measures: GraphMeasures,
+    settings: Parameters,
+    *,
+    n_starts: int,
+    certify: bool,
+    trace: bool,
+    annealed: bool = False,
 ) -> PairSolution:
-    """Solve graphs 0 and 1 of these measures in that order; debias, certify and trace as asked."""
+    """Solve graphs 0 and 1 of these measures in that order; anneal, debias, certify and trace as asked."""
     check_starts(n_starts)
     weights, options, backend = settings.cost_weights(), settings.scg_options(), settings.solver()
     solved = in_precision(measures, settings.precision)
 
     def solve(a: int, b: int) -> PairSolution:
+        if annealed:
+            return min(annealing_of(solved, a, b, settings, n_starts)[-1], key=lambda one: one.value)
         return best_solution(
             solved, a, b, weights, options, n_starts=n_starts, seed=settings.random_state, backend=backend, trace=trace
         )
@@ -161,6 +201,26 @@ def _coupled_names(graph: Graph) -> tuple[Any, ...]:
     """Names (or numbers) of the nodes with mass: one per row or column of a coupling."""
     names = graph.node_names or tuple(range(graph.n_nodes))
     return names if graph.node_weights is None else tuple(names[i] for i in np.flatnonzero(graph.node_weights))
+
+
+def annealing_of(
+    measures: GraphMeasures, a: int, b: int, settings: Parameters, n_starts: int
+) -> list[list[PairSolution]]:
+    """The solutions of all starts at each stage: the entropy falls to that of the settings."""
+    if settings.solver() == "exact":
+        raise ParameterError("direction='exact' has no entropy to anneal; use the default direction, 'sinkhorn'")
+    return annealed_solutions(
+        measures,
+        a,
+        b,
+        settings.cost_weights(),
+        settings.scg_options(),
+        n_starts=n_starts,
+        entropies=[factor * settings.entropy for factor in ANNEALING],
+        seed=settings.random_state,
+        backend=settings.backend,
+        n_jobs=settings.n_jobs,
+    )
 
 
 def with_comparable_edges(settings: Parameters, first: GraphSet, second: GraphSet) -> Parameters:

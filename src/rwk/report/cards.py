@@ -85,6 +85,14 @@ def solution_card(solution: Any) -> str:
     return card(f"RW discrepancy {solution.value:.4f}", bars(terms), facts(rows), grid(solution.coupling))
 
 
+def matching_card(found: Any) -> str:
+    """A matching: its pairs with their confidence as bars, and what stays unmatched."""
+    shown = [(f"{a} – {b}", float(sure)) for (a, b), sure in zip(found.pairs, found.confidence, strict=True)][:20]
+    rows = [("edges preserved", f"{found.edges_preserved:.0%}")]
+    rows += [("unmatched", ", ".join(map(str, side[:12]))) for side in found.unmatched if side]
+    return card(f"Matching of {counted(len(found.pairs), 'pair')}", bars(shown), facts(rows), grid(found.coupling))
+
+
 def set_card(graphs: Any) -> str:
     """A set of graphs: how many, how large, their labels and attributes, their classes."""
     fields = ("node_labels", "node_attributes", "node_weights", "edge_weights", "edge_labels", "edge_attributes")

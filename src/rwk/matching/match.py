@@ -1,0 +1,161 @@
+"""`match`: several annealed solves of one pair, all starts at once, then one assignment refined by exchanges."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rwk.discrepancy import MATCHING, annealing_of, joined_graphs, named, single_graph, with_comparable_edges
+from rwk.graphs import Graph, GraphError
+from rwk.matching.matched import Matching
+from rwk.matching.refinement import best_assignment, confidences, misfit_of, rounded, search_of
+from rwk.parameters import Parameters
+from rwk.represent import represent
+from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.runtime.parameter_checks import check_range, check_starts
+from rwk.transport.interchangeable import alike_rows
+from rwk.transport.measures import GraphMeasures
+from rwk.transport.pairs import backend_named
+from rwk.transport.payments import node_payments
+from rwk.transport.problem import START_SHARE, PairSolution
+
+
+def match(G: Any, H: Any, *, n_starts: int = 10, refine: bool = True, kicks: int = 100, **parameters: Any) -> Matching:
+    """Match the nodes of two graphs one to one.
+
+    Transport plans from several starts, made sharper step by step, are rounded to assignments; these are improved by
+    exchanges of nodes until no exchange preserves more edges and labels. Every node of the smaller graph is matched.
+
+    Parameters
+    ----------
+    G, H : graph
+        Two graphs, each in any form that `as_graphs` accepts; nodes keep the names they have there.
+    n_starts : int, default 10
+        Number of starts, solved together.
+    refine : bool, default True
+        Whether to improve the rounded assignment by exchanges; else it is the one that carries the most mass.
+    kicks : int, default 100
+        How often the best assignments are disturbed and improved again; more find better ones in difficult cases.
+    **parameters
+        Settings of the model and the solver; see `Parameters`. The defaults are those of `align(preset="matching")`.
+
+    Returns
+    -------
+    Matching
+        The pairs with their confidence, what stays unmatched, and the soft matching.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from rwk import match
+    >>> tree = nx.Graph([(0, 1), (1, 2), (2, 3), (3, 4), (2, 5), (5, 6), (6, 7)])
+    >>> found = match(tree, nx.relabel_nodes(tree.subgraph([0, 1, 2, 3, 5, 6, 7]), {0: "zero"}))
+    >>> dict(found)[0], found.unmatched
+    ('zero', ([4], []))
+    """
+    check_starts(n_starts)
+    check_range("kicks", kicks, low=0, high=1_000_000, strict=False, whole=True)
+    settings = Parameters.of({**MATCHING, **parameters})
+    first, second = single_graph(G, "the first"), single_graph(H, "the second")
+    settings = with_comparable_edges(settings, first, second)
+    graphs = joined_graphs(first, second)
+    measures, _ = represent(graphs, settings)
+    if (measures.sizes != graphs.sizes).any():
+        raise GraphError("match needs nodes that all have a weight; remove those of weight 0, or use align")
+    small, large = (0, 1) if measures.sizes[0] <= measures.sizes[1] else (1, 0)
+    stages = annealing_of(measures, small, large, settings, n_starts)
+    search = search_of(graphs[small], graphs[large])
+    if refine:
+        couplings = [solution.coupling for solution in stages[-1]]
+        found = best_assignment(search, couplings, kicks=kicks, seed=settings.random_state)
+        places, solution = found.places, _near(measures, (small, large), found.places, settings)
+    else:
+        solution = min(stages[-1], key=lambda one: one.value)
+        places = rounded(solution.coupling)
+    confidence = confidences(search, places)
+    blurred = stages[0][0].coupling  # from mu nu^T: nodes that are alike still have equal rows
+    numbers = np.stack([np.arange(len(places)), places], axis=1)
+    if small == 1:
+        order = np.argsort(places)
+        numbers, confidence = numbers[order, ::-1], confidence[order]
+        blurred, solution = blurred.T, _turned(solution)
+    paid = node_payments(measures, 0, 1, settings.cost_weights(), solution.coupling)
+    return _named(
+        (graphs[0], graphs[1]),
+        numbers,
+        Details(confidence, blurred, named(replace(solution, paid=paid), graphs), misfit_of(search, places)),
+    )
+
+
+class Details(NamedTuple):
+    """What a `Matching` has beside its pairs."""
+
+    confidence: FloatArray
+    blurred: FloatArray  # the coupling that nodes are told apart by
+    solution: PairSolution
+    misfit: float
+
+
+def _named(graphs: tuple[Graph, Graph], numbers: IntArray, more: Details) -> Matching:
+    """The matching with the names of nodes, where they have some, in place of their numbers."""
+    names = [graph.node_names or range(graph.n_nodes) for graph in graphs]
+    groups = [
+        [[own[node] for node in group] for group in alike_rows(coupling)]
+        for own, coupling in zip(names, (more.blurred, more.blurred.T), strict=True)
+    ]
+    left = [
+        [own[node] for node in np.setdiff1d(np.arange(len(own)), numbers[:, side])] for side, own in enumerate(names)
+    ]
+    return Matching(
+        pairs=[(names[0][i], names[1][k]) for i, k in numbers.tolist()],
+        confidence=more.confidence,
+        unmatched=(left[0], left[1]),
+        interchangeable=(groups[0], groups[1]),
+        edges_preserved=edges_preserved(graphs[0], graphs[1], numbers),
+        solution=more.solution,
+        numbers=np.ascontiguousarray(numbers),
+        misfit=more.misfit,
+    )
+
+
+def edges_preserved(G: Graph, H: Graph, numbers: IntArray) -> float:
+    """The share of the edges between matched nodes of G that are edges of H too; 1 if there are none.
+
+    >>> import networkx as nx
+    >>> from rwk import as_graphs
+    >>> path, star = as_graphs([nx.path_graph(3), nx.star_graph(2)])
+    >>> edges_preserved(path, star, np.array([[0, 0], [1, 1], [2, 2]]))
+    0.5
+    """
+    place = np.full(G.n_nodes, -1, np.int64)
+    place[numbers[:, 0]] = numbers[:, 1]
+    ends = place[G.edges]
+    ends = np.sort(ends[(ends >= 0).all(axis=1)], axis=1)
+    if not len(ends):
+        return 1.0
+    known = np.isin(ends @ [H.n_nodes, 1], np.sort(H.edges, axis=1) @ [H.n_nodes, 1])
+    return float(known.mean())
+
+
+def _near(measures: GraphMeasures, pair: tuple[int, int], places: IntArray, settings: Parameters) -> PairSolution:
+    """The soft matching near an assignment: solved from a coupling that has most of its mass on the pairs."""
+    mu, nu = (measures.weights[measures.offsets[g] : measures.offsets[g + 1]] for g in pair)
+    plan = np.zeros((len(mu), len(nu)))
+    plan[np.arange(len(mu)), places] = np.minimum(mu, nu[places])
+    rows, columns = mu - plan.sum(axis=1), nu - plan.sum(axis=0)
+    plan += np.outer(rows, columns) / max(rows.sum(), 1e-300)
+    start = START_SHARE * plan + (1.0 - START_SHARE) * np.outer(mu, nu)
+    backend = backend_named(settings.backend)
+    solutions: list[PairSolution] = backend.run_starts(
+        measures, *pair, settings.cost_weights(), settings.scg_options(), start[None]
+    )
+    return solutions[0]
+
+
+def _turned(solution: PairSolution) -> PairSolution:
+    """The solution of a pair in the other order."""
+    terms = dict(solution.terms)
+    terms["laplacian_source"], terms["laplacian_target"] = terms["laplacian_target"], terms["laplacian_source"]
+    return replace(solution, coupling=np.ascontiguousarray(solution.coupling.T), terms=terms)

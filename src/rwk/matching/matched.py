@@ -1,0 +1,81 @@
+"""`Matching`: which node is which, with names, confidence, and what the matching is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.runtime.display import card_of
+from rwk.transport.problem import PairSolution
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matching:
+    """Which node of one graph is which node of another: the answer of `match`.
+
+    Attributes
+    ----------
+    pairs : list of (node, node)
+        The matched nodes of the first and of the second graph, by their names, in the order of the first graph.
+    confidence : ndarray of shape (n_pairs,)
+        How sure each pair is, from 0 to 1: its share among the exchanges of the node with others.
+    unmatched : tuple of two lists
+        Nodes of the first and of the second graph without a partner; one of the lists is empty.
+    interchangeable : tuple of two lists of lists
+        Groups of nodes of each graph that look alike to the coupling, such as the ends of a path: which of them is
+        which is arbitrary.
+    edges_preserved : float
+        Share of the edges between matched nodes of the first graph that are edges of the second too.
+    solution : PairSolution
+        The soft matching near these pairs: its value, the terms of the value, and the coupling.
+    numbers : int array of shape (n_pairs, 2)
+        The pairs again, as positions of the nodes in their graphs.
+    misfit : float
+        Edges without a counterpart and unlike nodes, counted: what the refinement lowers.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from rwk import match
+    >>> kite = nx.Graph([("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("c", "e"), ("e", "f"), ("f", "g")])
+    >>> found = match(kite, nx.relabel_nodes(kite, str.upper))
+    >>> dict(found)["c"], found.unmatched, found.edges_preserved
+    ('C', ([], []), 1.0)
+    """
+
+    pairs: list[tuple[Hashable, Hashable]]
+    confidence: FloatArray
+    unmatched: tuple[list[Hashable], list[Hashable]]
+    interchangeable: tuple[list[list[Hashable]], list[list[Hashable]]]
+    edges_preserved: float
+    solution: PairSolution
+    numbers: IntArray
+    misfit: float
+
+    def __iter__(self) -> Any:
+        return iter(self.pairs)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def coupling(self) -> FloatArray:
+        """The soft matching: how much mass each node of the first graph sends to each node of the second."""
+        return self.solution.coupling
+
+    def as_coupling(self) -> FloatArray:
+        """The pairs as a matrix with a 1 for each of them."""
+        matrix = np.zeros(self.solution.coupling.shape)
+        matrix[self.numbers[:, 0], self.numbers[:, 1]] = 1.0
+        return matrix
+
+    def __repr__(self) -> str:
+        left = len(self.unmatched[0]) + len(self.unmatched[1])
+        return f"Matching({len(self)} pairs, {left} unmatched, {self.edges_preserved:.0%} of edges preserved)"
+
+    def _repr_html_(self) -> str | None:
+        return card_of("matching", self)
