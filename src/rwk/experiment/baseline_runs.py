@@ -24,7 +24,7 @@ from rwk.experiment.paper import BASELINES
 from rwk.experiment.run import Forms, Hardware, Obstacle, PreparedMethod, RunOptions, first_form
 from rwk.gram.kept import Kept, hashed
 from rwk.graphs import GraphSet
-from rwk.learn.grids import COSTS, ETAS
+from rwk.learn.grids import COSTS, SPREAD
 from rwk.learn.search import Grid
 from rwk.runtime.arrays import IntArray
 from rwk.runtime.backends import backend_name
@@ -166,7 +166,7 @@ def fair_search() -> Grid:
     >>> fair_search().combine, fair_search().unit
     ('sum', 'mean')
     """
-    return Grid(eta=ETAS, C=COSTS, combine="sum", unit="mean")
+    return Grid(eta=(0.25, 1.0, 4.0), C=COSTS, combine="sum", unit="mean", spread=SPREAD)
 
 
 def kept_setting(estimator: Any, searched: Mapping[str, Sequence[Any]] | None = None) -> str:

@@ -22,12 +22,13 @@ from rwk.runtime.log import LOG
 from rwk.runtime.threads import Ticker, thread_count
 from rwk.transport.measures import GraphMeasures
 
-# variants of the paper, and the sign of the degree prior as it is printed there
+# variants of the paper, and the sign of the degree prior as it is printed there; RWK is the settings as they are
 METHODS: Final[Mapping[str, Mapping[str, Any]]] = {
     **{name: {"variant": name} for name in VARIANTS},
-    "RWK-repel": {"variant": "RWK", "degree_prior": "repel"},
+    "RWK": {},
+    "RWK-repel": {"degree_prior": "repel"},
 }
-HOPS_ACT: Final = ("RWK", "RWK-1", "RWK-0")  # variants that differ in their hops alone
+FEWER_HOPS: Final = ("RWK-1", "RWK-0")  # variants that change hops alone
 
 
 def known_method(name: str) -> str:
@@ -78,18 +79,24 @@ def settings_of(method: str, grid: str, base: Parameters) -> dict[str, Parameter
     """
     settings = grid_settings(grid, base, METHODS[method])
     for name, made in settings.items():
-        if made.feature_metric == "hamming" and method in HOPS_ACT:
+        if made.feature_metric == "hamming" and method in ("RWK", *FEWER_HOPS):
             raise ValueError(f"setting {name!r} compares by Hamming alone, on which hops do not act; use l2 or both")
     return settings
 
 
 def grid_settings(grid: str, base: Parameters, changes: Mapping[str, Any]) -> dict[str, Parameters]:
-    """The settings of a grid with the same changes made to each; of those that are equal then, the first."""
+    """The settings of a grid with the same changes made to each; of those that are equal then, the first.
+
+    Fewer hops are for settings that have hops: transport of features alone (`hops=0`) gets none.
+    """
     if grid not in SETTINGS:
         raise ValueError(f"there is no grid {grid!r}; the grids are {', '.join(SETTINGS)}")
     settings: dict[str, Parameters] = {}
     for name, values in SETTINGS[grid].items():
-        made = replace(replace(base, **values), **changes).checked()
+        before = replace(base, **values)
+        made = replace(before, **changes).checked()
+        if changes.get("variant") in FEWER_HOPS:
+            made = replace(made, hops=min(made.hops, before.hops))
         if made not in settings.values():
             settings[name] = made
     return settings
@@ -120,7 +127,8 @@ class RwkMethod:
                 for one in matrices.values():
                     one.forget()
 
-        return PreparedMethod(matrices, about, self.hardware(options), grid=self.grid, forget=forget)
+        grid = replace(self.grid, combine="groups") if len(forms) > 1 and self.grid.combine == "sum" else self.grid
+        return PreparedMethod(matrices, about, self.hardware(options), grid=grid, forget=forget)
 
     def matrices(self, forms: Forms, options: RunOptions) -> dict[str, SettingMatrix]:
         """The matrix of every form and setting, by title."""

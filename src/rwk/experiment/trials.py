@@ -20,12 +20,15 @@ from rwk.experiment.run import RunOptions, run_experiment
 from rwk.experiment.trial_records import BASE, Trial, append_trial, read_trials
 from rwk.gram.kept import described
 from rwk.graphs import GraphSet
-from rwk.learn.grids import COSTS, ETAS, SETTINGS, search_grid
+from rwk.learn.grids import COLOURS, COSTS, ETAS, SETTINGS, search_grid
 from rwk.learn.search import Grid
 from rwk.parameters import Parameters
 
-# grid -> the setting that changes are made to
-BASES: Final[Mapping[str, str]] = {"discrete": "weak", "continuous": "attributes"}
+# kind of dataset -> the setting that changes are made to
+BASES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "discrete": COLOURS,
+    "continuous": {**COLOURS, "feature_metric": "l2", "wl_rounds": 1, "label_weight": 0.2},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,7 @@ def method_of_trial(name: str, kind: str, graphs: GraphSet) -> RwkMethod | None:
     """RWK with one change, on a grid of one setting; None if the change makes no difference to these graphs."""
     change = CHANGES[name]
     settings = settings_of_trial(change, kind, Parameters(), graphs)
-    before = Parameters(**SETTINGS[kind][BASES[kind]]).checked()
+    before = Parameters(**BASES[kind]).checked()
     if not settings or (name != BASE and not _differs(change, settings, before)):
         return None
     grid = search_grid(kind) if change.whole_grid else Grid(eta=ETAS, C=COSTS, **change.grid)
@@ -136,8 +139,8 @@ def settings_of_trial(change: Change, kind: str, base: Parameters, graphs: Graph
     """The settings that a change is scored with, by name; none if the graphs lack what it needs."""
     if any(getattr(graphs, name) is None for name in change.needs):
         return {}
-    names = tuple(SETTINGS[kind]) if change.whole_grid else (BASES[kind],)
-    return {name: replace(base, **{**SETTINGS[kind][name], **change.parameters}).checked() for name in names}
+    settings = SETTINGS[kind] if change.whole_grid else {BASE: BASES[kind]}
+    return {name: replace(base, **{**values, **change.parameters}).checked() for name, values in settings.items()}
 
 
 def with_degree_weights(graphs: GraphSet) -> GraphSet:

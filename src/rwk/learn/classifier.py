@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import inf
 from numbers import Real
 from typing import Any, Final, Self
@@ -17,9 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 from rwk.convert import as_graphs
 from rwk.graphs import GraphSet
 from rwk.kernel import RWKernel
-from rwk.learn.grids import SETTINGS, named_settings, search_grid
+from rwk.learn.grids import SETTINGS, named_settings, search_grid, settings_for
 from rwk.learn.one_vs_one import encode_classes
-from rwk.learn.search import SUM, Choice, Grid, KernelTransform, Matrices, Task, search
+from rwk.learn.search import Grid, Matrices, Task, search
 from rwk.learn.svc import IndefiniteSVC
 from rwk.parameters import Parameters
 from rwk.runtime.arrays import FloatArray, IntArray
@@ -37,12 +38,16 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    grid : str or mapping, default "small"
-        The settings to choose from: the name of a grid ("quick", "small", "paper", "discrete", "continuous", "full"),
-        or a mapping from names to settings, each a mapping of `rwk.Parameters`. With several settings, the mean of
-        their kernels is a candidate as well.
-    eta, C : float or sequence of float, optional
-        Values to try for η in the kernel exp(−η D), and for the C of the SVM; by default those of the grid.
+    grid : str or mapping, default "auto"
+        The settings to choose from. "auto" takes those of the grid "continuous" if the graphs have node attributes,
+        otherwise those of "discrete"; both use edge labels if there are any. Or the name of a grid ("quick", "small",
+        "paper", "discrete", "continuous", "full"), or a mapping from names to settings, each a mapping of
+        `rwk.Parameters`. With several settings, the mean of their kernels is a candidate as well.
+    eta : float or sequence of float, optional
+        Values to try for η in the kernel exp(−η D). By default (grid "paper" excepted) the kernel is the mean over
+        three values, in units of the mean discrepancy of the training graphs.
+    C : float or sequence of float, optional
+        Values to try for the C of the SVM; by default those of the grid.
     treatment : {"clip", "proxy", "flip", "shift", "none"}, default "clip"
         What is done about negative eigenvalues (see `IndefiniteSVC`). "proxy" tries the proxy kernel with every
         `kappa` against "clip", which is κ = ∞.
@@ -90,7 +95,7 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        grid: str | Mapping[str, Mapping[str, Any]] = "small",
+        grid: str | Mapping[str, Mapping[str, Any]] = "auto",
         eta: Numbers | None = None,
         C: Numbers | None = None,
         treatment: str = "clip",
@@ -129,8 +134,8 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         RWKClassifier
             The fitted classifier.
         """
-        settings, grid = self._settings(), self._grid()
         graphs = as_graphs(X)
+        settings, grid = self._settings(graphs), self._grid()
         self.classes_, codes = _classes(graphs, y)
         kernels = {name: RWKernel(**setting.asdict(), verbose=False).fit(graphs) for name, setting in settings.items()}
         n_pairs = len(kernels) * len(graphs) * (len(graphs) + 1) // 2
@@ -138,11 +143,15 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             named = {name: kernel.discrepancy(tick=tick) for name, kernel in kernels.items()}
         everyone = np.arange(len(graphs))
         task = Task(everyone, everyone[:0], codes, seed=self.random_state or 0, fold=0)
-        choice = search(Matrices(named, "discrepancy", grid), task)
-        used = list(named) if choice.setting == SUM else [choice.setting]
+        matrices = Matrices(named, "discrepancy", grid)
+        choice = search(matrices, task)
+        used = matrices.members(choice.setting)
         self.settings_, self.choice_, self.n_graphs_ = settings, choice, len(graphs)
         self.kernels_ = {name: kernels[name] for name in used}
-        self._transforms = {name: _transform(named[name], choice, grid) for name in used}
+        assert choice.eta is not None
+        self._transforms = {
+            name: matrices.transform(named[name].diagonal(), choice.eta, partial(_mean, named[name])) for name in used
+        }
         self.svc_ = IndefiniteSVC(
             C=choice.C,
             treatment=choice.treatment,  # type: ignore[arg-type]
@@ -214,15 +223,17 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         total = sum(self._transforms[name](block) for name, block in discrepancies.items())
         return np.asarray(total) / len(discrepancies)
 
-    def _settings(self) -> dict[str, Parameters]:
-        return named_settings(self.grid, self.backend, self.n_jobs, self.random_state)
+    def _settings(self, graphs: GraphSet) -> dict[str, Parameters]:
+        given = settings_for(graphs) if isinstance(self.grid, str) and self.grid == "auto" else self.grid
+        return named_settings(given, self.backend, self.n_jobs, self.random_state)
 
     def _grid(self) -> Grid:
-        grid = search_grid(self.grid if isinstance(self.grid, str) and self.grid in SETTINGS else "paper")
+        grid = search_grid(self.grid if isinstance(self.grid, str) and self.grid in SETTINGS else "auto")
+        if self.eta is not None:  # values of the user are compared, and multiply the discrepancy itself
+            grid = replace(grid, eta=_numbers(self.eta), unit="none", spread=(1.0,))
         proxy = self.treatment == "proxy"
         return replace(
             grid,
-            eta=grid.eta if self.eta is None else _numbers(self.eta),
             C=grid.C if self.C is None else _numbers(self.C),
             treatments=("clip",) if proxy else (self.treatment,),
             kappas=(inf,) if not proxy else KAPPAS if self.kappa is None else _numbers(self.kappa),
@@ -254,9 +265,8 @@ def _check_discrete(targets: Any) -> None:
         )
 
 
-def _transform(matrix: FloatArray, choice: Choice, grid: Grid) -> KernelTransform:
-    assert choice.eta is not None
-    return KernelTransform.of(matrix.diagonal(), choice.eta, float(matrix.mean()) if grid.unit == "mean" else 1.0)
+def _mean(matrix: FloatArray) -> float:
+    return float(matrix.mean())
 
 
 def _numbers(given: Numbers) -> tuple[float, ...]:

@@ -7,7 +7,7 @@ computed again for another η, C or κ.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf, isfinite
@@ -42,10 +42,14 @@ class Grid:
     kappas : sequence of float
         Finite values are tried after the rest is chosen, with every C and on the same inner folds; they replace
         "clip" by the proxy kernel.
-    combine : {"none", "sum"}
-        "sum" adds one more setting: the mean of the kernels of all settings.
+    combine : {"none", "sum", "groups"}
+        "sum" adds one more setting: the mean of the kernels of all settings. "groups" compares means only: one for each
+        group of settings whose names begin alike, such as "bonds: first" and "bonds: second", and the mean of all.
     unit : {"none", "mean"}
         η multiplies the discrepancy itself ("none"), or the discrepancy divided by its mean on the training fold.
+    spread : sequence of float
+        The kernel of a value of η is the mean of the kernels of η times each of these factors. With several factors
+        fewer values have to be compared, so the choice depends less on chance.
     n_inner : int
         Number of inner folds.
     inner_repeats : int
@@ -66,16 +70,23 @@ class Grid:
     C: Sequence[float] = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
     treatments: Sequence[str] = ("clip",)
     kappas: Sequence[float] = (inf,)
-    combine: Literal["none", "sum"] = "none"
+    combine: Literal["none", "sum", "groups"] = "none"
     unit: Literal["none", "mean"] = "none"
+    spread: Sequence[float] = (1.0,)
     n_inner: int = 5
     inner_repeats: int = 1
     inner: Literal["auto", "treated", "raw"] = "auto"
 
     def n_candidates(self, n_settings: int) -> int:
         """Number of combinations that are compared for `n_settings` settings, without finite κ."""
-        settings = n_settings + (self.combine == "sum" and n_settings > 1)
+        settings = len(self.compared([str(i) for i in range(n_settings)]))
         return settings * len(self.treatments) * len(self.eta) * len(self.C)
+
+    def compared(self, names: Sequence[str]) -> list[str]:
+        """The settings that are compared if matrices with these names are given."""
+        if self.combine == "none" or len(names) < 2:
+            return list(names)
+        return [*(names if self.combine == "sum" else _groups(names)), SUM]
 
     def inner_splits(self, codes: IntArray, seed: int) -> Splits:
         """Training and validation rows of the inner folds of a training fold with these classes."""
@@ -87,7 +98,7 @@ class Grid:
 
     def checked(self) -> Grid:
         """The grid, in increasing order; raises ValueError if it can't be searched."""
-        for name in ("eta", "C", "kappas"):
+        for name in ("eta", "C", "kappas", "spread"):
             values = [float(value) for value in getattr(self, name)]
             if not values or not all(value > 0 and (isfinite(value) or name == "kappas") for value in values):
                 raise ValueError(f"grid: {name} must be a list of positive numbers, not {getattr(self, name)}")
@@ -106,10 +117,21 @@ class Grid:
             kappas=tuple(sorted({float(kappa) for kappa in self.kappas} | {inf}, reverse=True)),
             combine=self.combine,
             unit=self.unit,
+            spread=tuple(float(factor) for factor in self.spread),
             n_inner=self.n_inner,
             inner_repeats=self.inner_repeats,
             inner=self.inner,
         )
+
+
+def _group(name: str) -> str:
+    """What the name of a setting begins with, up to the colon."""
+    return name.split(":")[0]
+
+
+def _groups(names: Sequence[str]) -> list[str]:
+    """Groups in the order in which they appear."""
+    return list(dict.fromkeys(_group(name) for name in names))
 
 
 class Task(NamedTuple):
@@ -152,8 +174,7 @@ class Matrices:
 
     @property
     def settings(self) -> list[str]:
-        names = list(self.named)
-        return [*names, SUM] if self.grid.combine == "sum" and len(names) > 1 else names
+        return self.grid.compared(list(self.named))
 
     @property
     def etas(self) -> Sequence[float | None]:
@@ -161,27 +182,54 @@ class Matrices:
 
     def kernel(self, setting: str, eta: float | None, train: IntArray, rows: IntArray) -> FloatArray:
         """Kernel rows × train, scaled to mean diagonal 1 on `train`; only these blocks are read."""
-        names = list(self.named) if setting == SUM else [setting]
+        names = self.members(setting)
         total = np.zeros((len(rows), len(train)))
         for name in names:
             total += self._one(self.named[name], eta, train, rows)
         return total / len(names)
 
+    def members(self, setting: str) -> list[str]:
+        """Names of the matrices whose kernels make up a setting: one, a group, or all."""
+        if setting in self.named:
+            return [setting]
+        return [name for name in self.named if setting in (SUM, _group(name))]
+
     def training_kernels(self, eta: float | None, train: IntArray) -> Iterator[FloatArray]:
         """`kernel` of every setting on the training graphs, in the order of `settings`, each computed once."""
-        total = np.zeros((len(train), len(train)))
+        yield from self.means({name: self.kernel(name, eta, train, train) for name in self.named})
+
+    def means(self, kernels: Mapping[str, Any]) -> Iterator[Any]:
+        """The kernel of every setting, in their order, from the kernels of all matrices; on any device."""
         for setting in self.settings:
-            kernel = total / len(self.named) if setting == SUM else self.kernel(setting, eta, train, train)
-            total += kernel
-            yield kernel
+            first, *others = (kernels[name] for name in self.members(setting))
+            yield sum(others, first) / (1 + len(others)) if others else first
 
     def _one(self, matrix: FloatArray, eta: float | None, train: IntArray, rows: IntArray) -> FloatArray:
         block = np.asarray(matrix[np.ix_(rows, train)], dtype=np.float64)
         diagonal = np.asarray(matrix.diagonal()[train], dtype=np.float64)
         if eta is None:
             return block / diagonal_scale(diagonal)
-        mean = float(np.mean(matrix[np.ix_(train, train)])) if self.grid.unit == "mean" else 1.0
-        return KernelTransform.of(diagonal, eta, mean)(block)
+        return self.transform(diagonal, eta, lambda: float(np.mean(matrix[np.ix_(train, train)])))(block)
+
+    def transform(self, diagonal: FloatArray, eta: float, mean: Callable[[], float]) -> KernelMap:
+        """The map from discrepancies to kernel values, learned on the training graphs.
+
+        `diagonal` holds their discrepancies to themselves; `mean` is called for the mean of all their discrepancies.
+        """
+        unit = mean() if self.grid.unit == "mean" else 1.0
+        return KernelMap(tuple(KernelTransform.of(diagonal, eta * factor, unit) for factor in self.grid.spread))
+
+
+class KernelMap(NamedTuple):
+    """From discrepancies to kernel values: the mean over several values of η."""
+
+    transforms: tuple[KernelTransform, ...]
+
+    def __call__(self, block: FloatArray) -> FloatArray:
+        total = self.transforms[0](block)
+        for transform in self.transforms[1:]:
+            total = total + transform(block)
+        return total / len(self.transforms)
 
 
 class KernelTransform(NamedTuple):

@@ -7,6 +7,7 @@ parallel, and only decisions come back; the same functions as on the CPU decide 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -17,9 +18,8 @@ from rwk.learn.inner_folds import Splits, n_validated
 from rwk.learn.one_vs_one import pairs_of, winners
 from rwk.learn.search import (
     MAX_EXPONENT,
-    SUM,
     Choice,
-    KernelTransform,
+    KernelMap,
     Matrices,
     Task,
     best_choice,
@@ -156,10 +156,8 @@ class DeviceRun:
         at_once = max(1, self.treated_bytes // (8 * len(task.train) ** 2))
         made, treated = [], []
         for eta in self.matrices.etas:
-            kernels = [self._kernel(name, eta, task, task.train) for name in self.named]
-            if SUM in self.matrices.settings:
-                kernels.append(sum(kernels[1:], kernels[0]) / len(kernels))
-            for kernel in kernels:
+            kernels = {name: self._kernel(name, eta, task, task.train) for name in self.named}
+            for kernel in self.matrices.means(kernels):
                 made.append(kernel)
                 if len(made) == at_once:
                     treated.append(treat_many(torch.stack(made), treatment).kernels.float())
@@ -170,7 +168,7 @@ class DeviceRun:
 
     def _kernel(self, setting: str, eta: float | None, task: Task, rows: IntArray) -> Any:
         """`Matrices.kernel` on the GPU, in double precision."""
-        names = list(self.named) if setting == SUM else [setting]
+        names = self.matrices.members(setting)
         train, at = (torch.as_tensor(part, device=self.device) for part in (task.train, rows))
         total = torch.zeros((len(rows), len(task.train)), dtype=torch.float64, device=self.device)
         for name in names:
@@ -180,10 +178,22 @@ class DeviceRun:
             if eta is None:
                 total += block / diagonal_scale(diagonal)
                 continue
-            unit = float(matrix[train][:, train].double().mean()) if self.matrices.grid.unit == "mean" else 1.0
-            transform = KernelTransform.of(diagonal, eta, unit)
-            total += torch.exp((transform.rate * (transform.origin - block)).clamp_(max=MAX_EXPONENT)) / transform.scale
+            mean = partial(_mean, matrix, train)
+            total += _kernel_values(self.matrices.transform(diagonal, eta, mean), block)
         return total / len(names)
+
+
+def _mean(matrix: Any, train: Any) -> float:
+    """The mean of the block of the training graphs."""
+    return float(matrix[train][:, train].double().mean())
+
+
+def _kernel_values(made: KernelMap, block: Any) -> Any:
+    """`KernelMap.__call__` on the GPU."""
+    total = torch.zeros_like(block)
+    for one in made.transforms:
+        total += torch.exp((one.rate * (one.origin - block)).clamp_(max=MAX_EXPONENT)) / one.scale
+    return total / len(made.transforms)
 
 
 def _signs(codes: IntArray, own: IntArray) -> FloatArray:

@@ -58,10 +58,13 @@ def machine_record(solver: object) -> dict[str, Any]:
 
 @functools.cache
 def commit() -> str:
-    """The git commit that rwk runs from, with "+changes" if its sources were edited since; empty if installed."""
+    """The git commit that rwk runs from, with "+changes" if its sources were edited since; empty if installed.
+
+    A copy of the sources without git (in a container, say) can be told by the environment variable RWK_COMMIT.
+    """
     root = _PACKAGE.parent.parent
     if _PACKAGE.parent.name != "src" or not (root / ".git").exists():
-        return ""
+        return os.environ.get("RWK_COMMIT", "")
     head = _git(root, "rev-parse", "--short=12", "HEAD")
     return f"{head}+changes" if head and _git(root, "status", "--porcelain", "--", "src/rwk") else head
 
