@@ -1,9 +1,17 @@
-"""Draw the pictures of the documentation: `make images` (that of the explorer needs Chromium: `make browser`)."""
+"""Draw the pictures of the documentation: `make images` (that of the explorer needs Chromium: `make browser`).
+
+`python docs/draw.py gallery` runs the examples and keeps their pictures; `python docs/draw.py parameters` draws those
+of the page on parameters.
+"""
 
 from __future__ import annotations
 
 import logging
+import os
+import runpy
 import shutil
+import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -15,11 +23,22 @@ from rwk.datasets.synthetic import planted_motif
 from rwk.learn.explain import explain
 from rwk.report import plot_alignment, plot_explanation, plot_kernel, plot_map
 
-HERE = Path(__file__).parent / "images"
+HERE = (Path(__file__).parent / "images").resolve()
+EXAMPLES = HERE.parent.parent / "examples"
 
 
 def main() -> None:
     HERE.mkdir(exist_ok=True)
+    wanted = sys.argv[1:] or ["pages", "gallery", "parameters"]
+    if "pages" in wanted:
+        draw_pages()
+    if "gallery" in wanted:
+        draw_gallery()
+    if "parameters" in wanted:
+        runpy.run_path(str(HERE.parent / "draw_parameters.py"), run_name="__main__")
+
+
+def draw_pages() -> None:
     graphs = rwk.load_dataset("MUTAG")
     kernel = rwk.RWKernel(eta=2.0)
     K = kernel.fit_transform(graphs)
@@ -29,6 +48,21 @@ def main() -> None:
     save(plot_alignment(graphs[17], graphs[43], solution, title="MUTAG: graph 17 and graph 43"), "alignment")
     draw_explanation()
     draw_explorer(graphs)
+
+
+def draw_gallery() -> None:
+    """Run every example in a temporary folder, and keep its picture with few colours, which makes small files."""
+    from PIL import Image
+
+    (HERE / "gallery").mkdir(exist_ok=True)
+    for example in sorted(EXAMPLES.glob("*.py")):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            runpy.run_path(str(example.resolve()), run_name="__main__")
+            picture = Image.open(f"{example.stem}.png").convert("RGB").quantize(128)
+            os.chdir(HERE)
+        picture.save(HERE / "gallery" / f"{example.stem}.png", optimize=True)
+        print(HERE / "gallery" / f"{example.stem}.png")
 
 
 def draw_explanation() -> None:

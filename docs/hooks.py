@@ -1,4 +1,4 @@
-"""Hooks of the site: tables from stored records, the menu, and links from names to their reference pages."""
+"""Hooks of the site: tables from records, files that pages show, the menu, links from names to reference pages."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 from mkdocs.utils import get_relative_url
 
 _RECORD = re.compile(r"<!-- record: (?P<path>\S+), written by: (?P<command>.+?) -->")
+_EXAMPLE = re.compile(r"<!-- example: (?P<path>examples/\w+\.py) -->")
+_FILE = re.compile(r"<!-- file: (?P<path>[\w./-]+) -->")
 _NAME = re.compile(r"<code>(?:rwk\.)?(?P<name>[\w.]+)</code>(?!</a>)")
 
 
@@ -21,7 +23,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, config: Any, **_: Any) -> str:
-    """Replace each record marker by the text of the record, or by the command that writes it."""
+    """Replace markers: of a record by its text or the command that writes it, of an example or a file by its text."""
     root = Path(config["config_file_path"]).parent
 
     def text(found: re.Match[str]) -> str:
@@ -30,7 +32,14 @@ def on_page_markdown(markdown: str, config: Any, **_: Any) -> str:
             return path.read_text(encoding="utf-8")
         return f"*Not measured yet: `{found['command']}` writes `{found['path']}`, and this page shows it.*"
 
-    return _RECORD.sub(text, markdown)
+    def code(found: re.Match[str]) -> str:
+        source = (root / found["path"]).read_text(encoding="utf-8")
+        return f'```python title="{found["path"]}"\n{source}```'
+
+    def file(found: re.Match[str]) -> str:
+        return (root / found["path"]).read_text(encoding="utf-8")
+
+    return _FILE.sub(file, _EXAMPLE.sub(code, _RECORD.sub(text, markdown)))
 
 
 def on_page_content(html: str, page: Any, files: Any, **_: Any) -> str:
