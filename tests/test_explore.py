@@ -6,6 +6,7 @@ import os
 import shutil
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
@@ -13,7 +14,11 @@ import numpy as np
 import pytest
 
 import rwk
-from rwk.explore.state import Explorer, Settings
+from rwk.explore.choosing import first_pair
+from rwk.explore.map_drawing import map_figure
+from rwk.explore.map_places import MapPlaces
+from rwk.explore.settings import Settings
+from rwk.explore.state import KEPT_UPLOADS, Explorer
 from rwk.explore.upload import MAX_BYTES, fitted_to, parse_smiles, parse_upload
 from rwk.graphs import GraphError
 
@@ -34,8 +39,7 @@ def explorer(mutag):
 
 
 def test_the_default_sliders_give_the_kernels_own_alignment(explorer, mutag):
-    # the page leaves edge labels out, and says so: uploaded graphs need not have them
-    kernel = rwk.RWKernel(wl_edge_labels=False).fit(mutag)
+    kernel = rwk.RWKernel().fit(mutag)  # edge labels take part
     assert explorer.solve("0", "5").solution.value == pytest.approx(kernel.align(mutag[0], mutag[5]).value, rel=1e-9)
 
 
@@ -80,12 +84,75 @@ def test_unknown_graphs_and_old_uploads_are_one_sentence(explorer):
         explorer.graph("u:gone")
 
 
-def test_uploads_are_forgotten_in_turn(explorer, mutag):
+def test_uploads_are_forgotten_in_turn(mutag):
+    explorer = Explorer(mutag[:3])
     first = explorer.add("first", mutag[0])
-    for i in range(25):
+    for i in range(KEPT_UPLOADS):
         explorer.add(str(i), mutag[0])
     with pytest.raises(GraphError, match="no longer kept"):
         explorer.graph(first)
+
+
+def test_uploads_are_on_the_map_and_among_neighbours(mutag):
+    explorer = Explorer(mutag)
+    key = explorer.add("copy", mutag[7])
+    assert explorer.add("copy", mutag[7]) == key
+    assert explorer.neighbours("7", 1)[0].key == key
+    # a copy lies where its original is, as near as graphs that differ can be drawn
+    apart = np.linalg.norm(explorer.map.places - explorer.place(key), axis=1)
+    assert apart.argmin() == 7
+    drawn = map_figure(explorer, {"a": "0", "b": "1", "next": "a"})["data"]
+    assert next(trace for trace in drawn if trace.get("name") == "your graphs")["customdata"] == [key]
+
+
+def test_neighbours_follow_the_sliders(explorer):
+    settings = Settings(0.0, 2.0, 0.1, 1)
+    near = explorer.neighbours("3", 5, settings)
+    pairs = [explorer.solve("3", n.key, settings).solution.value for n in near]
+    assert [n.value for n in near] == pytest.approx(pairs, rel=0.05)  # the list does not depend on the order of a pair
+    assert [n.key for n in near] != [n.key for n in explorer.neighbours("3", 5)]
+
+
+def test_graphs_without_the_edge_labels_of_the_set_are_compared_without_them(mutag):
+    explorer = Explorer(mutag)
+    key = explorer.add("benzene", parse_smiles("c1ccccc1"))
+    assert "without edge labels" in explorer.solve("0", key).note
+    assert explorer.solve("0", "1").note == ""
+    plain = rwk.RWKernel(wl_edge_labels=False).fit(mutag)
+    expected = plain.align(mutag[0], explorer.graph(key)).value
+    assert explorer.solve("0", key).solution.value == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_product_metric_can_be_chosen(explorer, mutag):
+    kernel = rwk.RWKernel(feature_metric="product", return_weight=2.0).fit(mutag)
+    settings = Settings(0.5, 0.5, 0.1, 2, "product", 2.0)
+    expected = kernel.align(mutag[0], mutag[5]).value
+    assert explorer.solve("0", "5", settings).solution.value == pytest.approx(expected, rel=1e-9)
+
+
+def test_far_graphs_do_not_squash_the_map():
+    at = np.concatenate([np.random.default_rng(0).normal(size=(60, 2)), [[200.0, 0.0]]])
+    places = MapPlaces(np.linalg.norm(at[:, None] - at[None], axis=2))
+    assert places.n_drawn_nearer == 1
+    assert np.ptp(places.places[:60], axis=0).min() > 0.2 * np.ptp(places.places, axis=0).max()
+
+
+@pytest.mark.parametrize("names", [None, ("<b>bold</b>", "b", "c", "d")])
+def test_continuous_targets_are_a_scale_and_names_are_text(names):
+    graphs = rwk.as_graphs([nx.path_graph(n) for n in (2, 3, 4, 5)])
+    graphs = replace(graphs, targets=np.array([0.5, 1.25, 2.0, np.nan]), names=names)
+    drawn = map_figure(Explorer(graphs), {"a": "0", "b": "1", "next": "a"})["data"]
+    assert drawn[0]["marker"]["color"] == [0.5, 1.25, 2.0]
+    assert "colorbar" in drawn[0]["marker"]
+    assert len(drawn[1]["x"]) == 1  # the graph without a target
+    assert "<b>" not in drawn[0]["text"][0]
+
+
+def test_one_graph_alone_is_shown():
+    explorer = Explorer(rwk.as_graphs([nx.path_graph(3)]))
+    explorer.warm_up()
+    assert explorer.neighbours("0") == []
+    assert first_pair(explorer) == {"a": "0", "b": "0", "next": "a"}
 
 
 def test_large_sets_are_sampled_for_the_map():
@@ -111,11 +178,20 @@ REACH = b"""<?xml version="1.0"?><!DOCTYPE x [<!ENTITY file SYSTEM "file:///etc/
 
 
 def test_graphml_smiles_and_edge_lists_are_read():
-    assert parse_upload("g.graphml", GRAPHML).n_edges == 1
+    assert parse_upload("g.graphml", GRAPHML)[0].graph.n_edges == 1
     assert parse_smiles("c1ccccc1").n_edges == 6
-    assert parse_upload("m.smi", b"CCO ethanol").n_nodes == 3
-    edges = parse_upload("g.txt", b"# a triangle\nv a C\nv b C\nv c O\na b\nb c 2.5\nc,a\n")
-    assert (edges.n_nodes, edges.n_edges, edges.edge_weights.max()) == (3, 3, 2.5)
+    edges = parse_upload("g.txt", b"# a triangle\nv a C\nv b C\nv c O\na b\nb c 2.5\nc,a\n")[0]
+    assert (edges.graph.n_nodes, edges.graph.n_edges, edges.graph.edge_weights.max()) == (3, 3, 2.5)
+    assert edges.graph.node_names == ("a", "b", "c")
+
+
+def test_all_molecules_of_a_file_are_read():
+    found = parse_upload("m.smi", b"smiles name\nCCO ethanol\n\n# a comment\nc1ccccc1\n")
+    assert [(upload.name, upload.graph.n_nodes) for upload in found] == [("ethanol", 3), ("c1ccccc1", 6)]
+    with pytest.raises(GraphError, match=r"m\.smi, line 2: 'C1C' is not a SMILES"):
+        parse_upload("m.smi", b"CCO\nC1C\n")
+    with pytest.raises(GraphError, match="51 molecules; give at most 50"):
+        parse_upload("m.smi", b"C\n" * 51)
 
 
 @pytest.mark.parametrize("content", [BOMB, REACH])
@@ -155,10 +231,10 @@ def test_labels_take_the_codes_of_the_set(mutag):
 
 def test_missing_labels_and_attributes_are_one_sentence(mutag):
     with pytest.raises(GraphError, match="have node labels, but yours has none"):
-        fitted_to(parse_upload("g.txt", b"a b"), mutag)
+        fitted_to(parse_upload("g.txt", b"a b")[0].graph, mutag)
     attributed = rwk.as_graphs([(np.ones((2, 2)) - np.eye(2), np.ones((2, 3)))])
     with pytest.raises(GraphError, match="have 3 node attributes"):
-        fitted_to(parse_upload("g.txt", b"a b"), attributed)
+        fitted_to(parse_upload("g.txt", b"a b")[0].graph, attributed)
 
 
 # ---------------------------------------------------------------- the page in a browser
@@ -321,8 +397,8 @@ def test_neighbour_and_search_and_swap(browser):
 def test_search_for_nothing_is_told(browser):
     wait(lambda: not browser.find_element("id", "search").get_property("value"))  # the last search was emptied
     browser.find_element("id", "search").send_keys("4711\n")
-    wait(lambda: "the numbers are 0 to 39" in text_of(browser, "message"))
-    assert "warn" in browser.find_element("id", "message").get_attribute("class")
+    wait(lambda: "the numbers are 0 to 39" in text_of(browser, "search-message"))
+    assert "warn" in browser.find_element("id", "search-message").get_attribute("class")
 
 
 def test_one_class_alone(browser):
@@ -339,9 +415,10 @@ def test_good_and_bad_uploads(browser, tmp_path, pictures):
     field = browser.find_element("css selector", "#upload input[type=file]")
     field.send_keys(str(good))
     wait(lambda: shown(browser)[0] == "mine.graphml")
-    assert "2 nodes, 1 edges" in text_of(browser, "message")
+    assert "2 nodes, 1 edge" in text_of(browser, "upload-message")
+    assert "without edge labels" in text_of(browser, "message").lower()
     browser.find_element("css selector", "#upload input[type=file]").send_keys(str(bad))
-    wait(lambda: "DOCTYPE, which is not allowed" in text_of(browser, "message"))
+    wait(lambda: "DOCTYPE, which is not allowed" in text_of(browser, "upload-message"))
     assert shown(browser)[0] == "mine.graphml"
     browser.save_screenshot(str(pictures / "explorer-uploaded.png"))
 
@@ -351,6 +428,57 @@ def test_smiles_field(browser, pictures):
     browser.find_element("id", "smiles").send_keys("c1ccc2ccccc2c1N(=O)=O\n")
     wait(lambda: shown(browser)[0].startswith("c1ccc2"))
     browser.save_screenshot(str(pictures / "explorer-smiles.png"))
+
+
+def test_link_reproduces_the_state(browser, address, pictures):
+    """On a phone and in dark mode, as it was on a wide screen."""
+    browser.get(f"{address}?a=3&b=5&beta_global=1.5&feature_metric=product")
+    wait(lambda: browser.find_elements("css selector", "#terms .term"))
+    wait(lambda: shown(browser) == ["graph 3", "graph 5"])
+    wait(lambda: text_of(browser, "beta-global-value") == "1.50")
+    assert browser.find_element("id", "product-sliders").is_displayed()
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    )
+    wait(lambda: browser.execute_script("return document.documentElement.scrollWidth") <= 390)  # nothing sticks out
+    browser.save_screenshot(str(pictures / "explorer-phone.png"))
+    browser.find_element("id", "reset").click()
+    wait(lambda: text_of(browser, "beta-global-value") == "0.50")
+    wait(lambda: shown(browser)[0] == "graph 0")
+
+
+def test_keys_tell_what_a_node_pays(browser):
+    browser.execute_script("document.getElementById('drawing').focus()")
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    ActionChains(browser).send_keys(Keys.ARROW_RIGHT).perform()
+    wait(lambda: "pays" in text_of(browser, "hint"))
+    assert text_of(browser, "hint").startswith("node 0")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"not json",
+        b"[]",
+        b'{"output": "no.such"}',
+        b'{"output": "map.figure"}',
+        b'{"output": "map.figure", "outputs": {"id": "map", "property": "figure"}, "inputs": [1, 2, 3]}',
+        b'{"output": "map.figure", "outputs": {"id": "map", "property": "figure"}, "changedPropIds": [], "inputs": ['
+        b'{"id": "chosen", "property": "data", "value": {"a": 1}}, {"id": "theme", "property": "data"}, '
+        b'{"id": "shown-class", "property": "value"}]}',
+    ],
+)
+def test_malformed_requests_get_400(address, body):
+    from urllib.error import HTTPError
+    from urllib.request import Request, urlopen
+
+    request = Request(f"{address}_dash-update-component", data=body, headers={"Content-Type": "application/json"})
+    with pytest.raises(HTTPError, match="400"):
+        urlopen(request)
 
 
 def test_other_host_names_are_rejected(address):

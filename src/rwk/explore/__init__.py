@@ -1,10 +1,18 @@
 """A web page to explore a set of graphs: its map, any two graphs side by side, sliders that solve again at once.
 
-    server    `serve`: starts the server, answers what the user does; calls all the files below
-    state     `Explorer`: the graphs, their map, neighbours, solving a pair; knows nothing of the web
-    upload    a graph from a file that a user uploads, which is not trusted
-    drawings  the map and the pair as plain dictionaries for the browser
-    web_page  the layout of the page
+    server          `serve`: starts the server, rejects requests from elsewhere; calls `callbacks` and `web_page`
+    callbacks       what happens when the user does something; calls all the files below
+    choosing        which two graphs are shown after a click, a search, an upload or a link
+    request_checks  checks of what a browser sends; malformed requests are answered with 400
+    web_page        the layout of the page; assets/ has its style and what the browser does by itself
+    page_parts      the parts that change with the pair: terms, neighbours, uploads, the table of the matching
+    map_drawing     the map as a plain dictionary for the browser
+    pair_drawing    two graphs and their coupling as plain dictionaries for the browser
+    state           `Explorer`: the graphs, their map, neighbours, solving a pair; knows nothing of the web
+    comparing       a graph compared with another, or with all, under the settings of the page; called by `state`
+    map_places      where graphs are on the map; called by `state`
+    settings        what the sliders set; used by all of the above
+    upload          graphs from a file that a user uploads, which is not trusted
 
 The server answers requests from this computer only, and the page loads nothing from elsewhere. Needs the extra
 `explore`.

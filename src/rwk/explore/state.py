@@ -12,36 +12,22 @@ from typing import Any, Final
 
 import numpy as np
 
-from rwk.explore.upload import fitted_to
-from rwk.gram import cross_discrepancy, symmetric_discrepancy
-from rwk.graphs import Graph, GraphError, GraphSet
-from rwk.parameters import Parameters, Scale
+from rwk.explore.comparing import Comparer
+from rwk.explore.map_places import MapPlaces
+from rwk.explore.settings import Settings
+from rwk.explore.upload import Upload, fitted_to, has_comparable_edges
+from rwk.gram import symmetric_discrepancy
+from rwk.graphs import EDGE_FIELDS, NODE_FIELDS, Graph, GraphError, GraphSet
+from rwk.graphs.checks import check_graphs
+from rwk.parameters import Parameters
 from rwk.report.layout import layout, matched_layout
-from rwk.report.maps import dataset_map
-from rwk.represent import represent
+from rwk.report.palette import is_continuous
 from rwk.runtime.arrays import FloatArray
-from rwk.transport.pairs import solve_pair
-from rwk.transport.payments import node_payments
 from rwk.transport.problem import PairSolution
 
 MAX_MAPPED: Final = 600  # graphs on the map; other graphs can be chosen by their number
-KEPT_UPLOADS: Final = 20
-FITTED: Final = 200  # graphs that set the scale for another number of hops
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The values of the sliders."""
-
-    beta_local: float
-    beta_global: float
-    entropy: float
-    hops: int
-
-    @classmethod
-    def of(cls, parameters: Parameters) -> Settings:
-        """The sliders' values for these parameters."""
-        return cls(parameters.beta_local, parameters.beta_global, parameters.entropy, parameters.hops)
+KEPT_UPLOADS: Final = 100
+SLOW_ROW: Final = 2.0  # seconds; if comparing one graph with all takes longer, neighbours do not follow the sliders
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +39,27 @@ class SolvedPair:
     solution: PairSolution
     places: tuple[FloatArray, FloatArray]
     milliseconds: float
+    note: str  # what was left out of the comparison
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A graph that is near another: its key, its name, its class and the discrepancy."""
+    """A graph that is near another: its key, its name, its class or value, the discrepancy, and a note."""
 
     key: str
     name: str
     target: str
     value: float
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """An uploaded graph, coded like the set, and whether its edge labels can be compared with those of the set."""
+
+    upload: Upload
+    edges: bool
+    place: FloatArray
 
 
 class Explorer:
@@ -78,131 +75,202 @@ class Explorer:
         self, graphs: GraphSet, parameters: Parameters | None = None, *, discrepancy: FloatArray | None = None
     ) -> None:
         self.parameters = parameters or Parameters()
-        self.without_edge_labels = graphs.edge_labels is not None and self.parameters.wl_edge_labels is not True
-        if self.parameters.wl_edge_labels is not True:  # so that uploads need no edge labels
-            graphs = replace(graphs, edge_labels=None, edge_attributes=None)
-        self.graphs = graphs
+        check_graphs(graphs)
+        self.graphs = _needed(graphs, self.parameters)
+        self.start = Settings.of(self.parameters)
+        self.continuous = graphs.targets is not None and is_continuous(graphs.targets)
         self.mapped = _mapped(len(graphs), self.parameters.random_state)
-        self._measures, self._scale = represent(graphs[self.mapped], self.parameters)
+        self._comparer = Comparer(self.graphs[self.mapped], self.parameters)
         if discrepancy is None:
-            self.discrepancy, _ = symmetric_discrepancy(self._measures, self.parameters)
+            self.discrepancy, _ = symmetric_discrepancy(self._comparer.measures, self.parameters)
         else:
             self.discrepancy = np.asarray(discrepancy)[np.ix_(self.mapped, self.mapped)]
-        self.places, self.likeness = dataset_map(self.discrepancy)
-        self._uploads: OrderedDict[str, tuple[str, Graph]] = OrderedDict()
+        self.map = MapPlaces(self.discrepancy)
+        self.follows = True
+        self._uploads: OrderedDict[str, _Kept] = OrderedDict()
         self._lock = threading.Lock()
-        self._scale_of = lru_cache(maxsize=16)(self._fitted_scale)
         self._placed = lru_cache(maxsize=64)(self._laid_out)
         self._near = lru_cache(maxsize=256)(self._row)
+
+    # ------------------------------------------------------------ graphs and their names
 
     def graph(self, key: str) -> Graph:
         """The graph with this key; raises `GraphError` if there is none."""
         if key.startswith("u:"):
-            with self._lock:
-                if key not in self._uploads:
-                    raise GraphError("this upload is no longer kept; upload the graph again")
-                return self._uploads[key][1]
-        if not key.isdigit() or int(key) >= len(self.graphs):
-            raise GraphError(f"there is no graph {key}; the numbers are 0 to {len(self.graphs) - 1}")
+            return self._kept(key).upload.graph
+        if not (key.isascii() and key.isdigit()) or len(key) > 18 or int(key) >= len(self.graphs):
+            what = "the numbers are" if self.graphs.names is None else "give a name or a number,"
+            raise GraphError(f"there is no graph {key[:60]}; {what} 0 to {len(self.graphs) - 1}")
         return self.graphs[int(key)]
 
     def key_of(self, text: str) -> str:
         """The key that a user means by a name or a number, with or without the word "graph" before it."""
         names = self.graphs.names or ()
-        return str(names.index(text)) if text in names else text.removeprefix("graph").strip()
+        if text in names:
+            return str(names.index(text))
+        mine = next((key for key in reversed(self.uploads) if self.name(key) == text), "")
+        return mine or text.removeprefix("graph").strip()
 
     def name(self, key: str) -> str:
         """The name of a graph on the page."""
         if key.startswith("u:"):
             with self._lock:
-                return self._uploads[key][0] if key in self._uploads else "an upload"
+                return self._uploads[key].upload.name if key in self._uploads else "an upload"
         return self.graphs.title(int(key))
 
     def target(self, key: str) -> str:
-        """A graph's class as text, or a dash."""
+        """A graph's class or value as text; empty if it has none."""
         if key.startswith("u:") or self.graphs.targets is None:
-            return "-"
-        return str(self.graphs.targets[int(key)])
+            return ""
+        value = self.graphs.targets[int(key)]
+        return f"{value:.4g}" if self.continuous else str(value)
 
     def title(self, key: str) -> str:
-        """The name of a graph, with its class if it has one."""
+        """The name of a graph, with its class or value if it has one."""
         target = self.target(key)
-        return self.name(key) if target == "-" else f"{self.name(key)} ({target})"
+        return f"{self.name(key)} ({target})" if target else self.name(key)
+
+    # ------------------------------------------------------------ uploads
+
+    @property
+    def uploads(self) -> tuple[str, ...]:
+        """The keys of the uploaded graphs, oldest first."""
+        with self._lock:
+            return tuple(self._uploads)
 
     def add(self, name: str, graph: Graph) -> str:
         """Keep an uploaded graph until there are too many newer ones; returns its key."""
         fitted = fitted_to(graph, self.graphs)
+        known = self._known(name[:40], fitted)
+        if known:
+            return known
+        edges = has_comparable_edges(fitted, self.graphs) if self.graphs.edge_labels is not None else True
+        if not edges and self.parameters.wl_edge_labels is True:
+            raise GraphError(
+                "the edge labels of your graph can't be compared with those of the set; leave out --wl-edge-labels"
+            )
+        row = self._comparer.row(fitted, self.start, edges=edges)
+        own = self._comparer.own(fitted, edges=edges)
+        place = self.map.place(row, own, None if edges else self._comparer.all_own())
         key = f"u:{secrets.token_hex(8)}"
         with self._lock:
-            self._uploads[key] = (name[:40], fitted)
+            self._uploads[key] = _Kept(Upload(name[:40], fitted), edges, place)
             while len(self._uploads) > KEPT_UPLOADS:
                 self._uploads.popitem(last=False)
         return key
 
+    def _known(self, name: str, graph: Graph) -> str:
+        """The key of an upload with this name and content, which becomes the newest; empty if there is none."""
+        with self._lock:
+            for key, kept in self._uploads.items():
+                if kept.upload.name == name and _same(kept.upload.graph, graph):
+                    self._uploads.move_to_end(key)
+                    return key
+        return ""
+
+    def place(self, key: str) -> FloatArray | None:
+        """Where a graph is on the map; None if it is not there."""
+        if key.startswith("u:"):
+            with self._lock:
+                return self._uploads[key].place if key in self._uploads else None
+        at = self._position(key)
+        return None if at is None else np.asarray(self.map.places[at])
+
+    def _kept(self, key: str) -> _Kept:
+        with self._lock:
+            if key not in self._uploads:
+                raise GraphError("this upload is no longer kept; upload the graph again")
+            return self._uploads[key]
+
+    def _edges(self, *keys: str) -> bool:
+        """Whether edge labels take part in comparing these graphs."""
+        return all(self._kept(key).edges for key in keys if key.startswith("u:"))
+
+    # ------------------------------------------------------------ comparing
+
     def solve(self, first: str, second: str, settings: Settings | None = None) -> SolvedPair:
         """Align two graphs, in this order, with the settings of the sliders."""
-        settings = settings or Settings.of(self.parameters)
+        settings = settings or self.start
         G, H = self.graph(first), self.graph(second)
         places = self._placed(first, second)
+        edges = self._edges(first, second)
         start = time.perf_counter()
-        solution = self._solution(G, H, settings)
-        return SolvedPair(G, H, solution, places, 1000 * (time.perf_counter() - start))
+        solution = self._comparer.pair(G, H, settings, edges=edges)
+        took = 1000 * (time.perf_counter() - start)
+        note = "" if edges else "compared without edge labels, which your graph does not have in the set's form"
+        return SolvedPair(G, H, solution, places, took, note)
 
-    def neighbours(self, key: str, k: int = 8) -> list[Neighbour]:
-        """The k graphs on the map that are nearest to a graph."""
-        row = self._near(key)
-        order = [int(j) for j in np.argsort(row, kind="stable") if str(self.mapped[j]) != key][:k]
-        keys = {j: str(self.mapped[j]) for j in order}
-        return [Neighbour(keys[j], self.name(keys[j]), self.target(keys[j]), float(row[j])) for j in order]
+    def neighbours(self, key: str, k: int = 8, settings: Settings | None = None) -> list[Neighbour]:
+        """The k graphs nearest to a graph, among those of the map and the uploads, with the settings of the sliders."""
+        self.graph(key)
+        keys, values = self._near(key, settings or self.start, self.uploads)
+        order = np.argsort(values, kind="stable")[:k]
+        return [self._neighbour(key, keys[j], float(values[j])) for j in order.tolist()]
+
+    def _neighbour(self, key: str, other: str, value: float) -> Neighbour:
+        note = "" if self._edges(key) == self._edges(key, other) else "without edge labels"
+        return Neighbour(other, self.name(other), self.target(other), value, note)
 
     def warm_up(self) -> None:
-        """Solve once, so that the first click does not wait for compilation."""
-        self.solve("0", str(len(self.graphs) - 1))
-        for hops in range(4):
-            self._scale_of(hops)
+        """Solve once, so that the first click does not wait for compilation, and see how long a row takes."""
+        last = str(self.mapped[-1])
+        self.solve("0", last)
+        taken = []
+        for step in (0.05, 0.1):  # the first may wait for compilation
+            start = time.perf_counter()
+            self.neighbours(last, 1, replace(self.start, beta_local=self.start.beta_local + step))
+            taken.append(time.perf_counter() - start)
+            if taken[-1] < SLOW_ROW:
+                break
+        self.follows = min(taken) < SLOW_ROW
 
-    def _solution(self, G: Graph, H: Graph, settings: Settings) -> PairSolution:
-        parameters = replace(self.parameters, **_changes(settings)).checked()
-        measures, _ = represent(GraphSet.from_graphs([G, H]), parameters, scale=self._scale_of(settings.hops))
-        weights, options = parameters.cost_weights(), parameters.scg_options()
-        solution = solve_pair(measures, 0, 1, weights, options, backend="cpu")
-        return replace(solution, paid=node_payments(measures, 0, 1, weights, solution.coupling))
+    def _position(self, key: str) -> int | None:
+        at = np.flatnonzero(self.mapped == int(key)) if key.isdigit() else np.zeros(0, int)
+        return int(at[0]) if len(at) else None
 
-    def _fitted_scale(self, hops: int) -> Scale:
-        if hops == self.parameters.hops:
-            return self._scale
-        parameters = replace(self.parameters, hops=hops).checked()
-        return represent(self.graphs[self.mapped[:FITTED]], parameters)[1]
+    def _row(self, key: str, settings: Settings, uploads: tuple[str, ...]) -> tuple[list[str], FloatArray]:
+        """The other graphs, and their discrepancies to one."""
+        graph, at, edges = self.graph(key), self._position(key), self._edges(key)
+        if at is not None and settings == self.start:
+            values = self.discrepancy[at]
+        else:
+            values = self._comparer.row(graph, settings, edges=edges)
+        others: list[str] = []
+        for with_labels in (True, False):
+            same = [other for other in uploads if other != key and self._edges(key, other) is with_labels]
+            graphs = [self.graph(other) for other in same]
+            values = np.append(values, self._comparer.between(graph, graphs, settings, edges=with_labels))
+            others += same
+        kept = [j for j in range(len(self.mapped)) if j != at]
+        return [*(str(self.mapped[j]) for j in kept), *others], np.delete(values, [] if at is None else [at])
 
     def _laid_out(self, first: str, second: str) -> tuple[FloatArray, FloatArray]:
         """Places of the nodes of both graphs; they do not change while the sliders move."""
         G, H = self.graph(first), self.graph(second)
         places = layout(G)
-        coupling = self._solution(G, H, Settings.of(self.parameters)).coupling
+        coupling = self._comparer.pair(G, H, self.start, edges=self._edges(first, second)).coupling
         full = np.full((G.n_nodes, H.n_nodes), 1e-9)
         if coupling.shape == full.shape:
             full += coupling
         return places, matched_layout(H, places, full)
 
-    def _row(self, key: str) -> FloatArray:
-        at = np.flatnonzero(self.mapped == int(key)) if key.isdigit() else np.zeros(0, int)
-        if len(at):
-            return np.asarray(self.discrepancy[at[0]])
-        measures, _ = represent(GraphSet.from_graphs([self.graph(key)]), self.parameters, scale=self._scale)
-        return np.asarray(cross_discrepancy(measures, self._measures, self.parameters)[0][0])
+
+def _same(first: Graph, second: Graph) -> bool:
+    """Whether two graphs are equal node by node and edge by edge."""
+    names = ("edges", *NODE_FIELDS, *EDGE_FIELDS)
+    return first.n_nodes == second.n_nodes and all(
+        np.array_equal(getattr(first, name), getattr(second, name)) for name in names
+    )
+
+
+def _needed(graphs: GraphSet, parameters: Parameters) -> GraphSet:
+    """The graphs without fields that no comparison uses, so that uploads need not have them."""
+    labels = graphs.edge_labels if parameters.wl_edge_labels else None
+    attributes = graphs.edge_attributes if parameters.structure == "edge-distance" else None
+    return replace(graphs, edge_labels=labels, edge_attributes=attributes)
 
 
 def _mapped(n: int, random_state: int | None) -> Any:
     if n <= MAX_MAPPED:
         return np.arange(n)
     return np.sort(np.random.default_rng(random_state).choice(n, MAX_MAPPED, replace=False))
-
-
-def _changes(settings: Settings) -> dict[str, Any]:
-    return {
-        "beta_local": settings.beta_local,
-        "beta_global": settings.beta_global,
-        "entropy": settings.entropy,
-        "hops": settings.hops,
-        "variant": None,
-    }

@@ -55,13 +55,19 @@ def matching_rows(first: Graph, second: Graph, solution: PairSolution) -> list[M
     ]
 
 
-def write_matching_csv(path: Path, rows: list[MatchedPair]) -> Path:
-    """Write the rows of a matching as CSV."""
+def matching_csv(rows: list[MatchedPair]) -> str:
+    """The rows of a matching as the text of a CSV file."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(MatchedPair._fields)
     writer.writerows((*row[:-2], f"{row.share:.6g}", int(row.arbitrary)) for row in rows)
-    return write_whole(path, lambda beside: beside.write_text(text.getvalue(), encoding="utf-8", newline=""))
+    return text.getvalue()
+
+
+def write_matching_csv(path: Path, rows: list[MatchedPair]) -> Path:
+    """Write the rows of a matching as CSV."""
+    text = matching_csv(rows)
+    return write_whole(path, lambda beside: beside.write_text(text, encoding="utf-8", newline=""))
 
 
 def write_matching_json(path: Path, rows: list[MatchedPair], solution: PairSolution) -> Path:
@@ -76,10 +82,14 @@ def write_matching_json(path: Path, rows: list[MatchedPair], solution: PairSolut
     return write_json(path, record)
 
 
+def node_label(graph: Graph, i: int) -> str:
+    """The label of a node as text; empty if the graph has none."""
+    if graph.node_labels is None:
+        return ""
+    code = int(graph.node_labels[i])
+    return (graph.label_names or {}).get(code, str(code))
+
+
 def _node(graph: Graph, i: int) -> tuple[int, str, str]:
     """Number, name and label of a node."""
-    label = ""
-    if graph.node_labels is not None:
-        code = int(graph.node_labels[i])
-        label = (graph.label_names or {}).get(code, str(code))
-    return i, str(i if graph.node_names is None else graph.node_names[i]), label
+    return i, str(i if graph.node_names is None else graph.node_names[i]), node_label(graph, i)
