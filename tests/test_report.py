@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -10,6 +11,7 @@ from html.parser import HTMLParser
 import networkx as nx
 import numpy as np
 import pytest
+from sklearn.metrics import precision_recall_fscore_support
 
 import rwk
 from rwk.datasets.synthetic import planted_motif
@@ -32,6 +34,7 @@ from rwk.report import (
     plot_spectrum,
     plot_terms,
 )
+from rwk.report.class_scores import class_figures, confusion
 from rwk.report.layout import layout, matched_layout, molecule_layout
 from rwk.report.run_data import ReportError, read_run
 from rwk.report.writing import write_report
@@ -402,11 +405,45 @@ def test_report_says_the_runs_figures(page, run_folder):
     run = read_run(run_folder[1])
     assert f"{100 * run.record['accuracy']:.1f}" in page
     assert f"{run.record['health']['n_pairs']:,}" in page
-    for title in ("Result", "Overview", "Nearest neighbours", "Hardest graphs", "Health", "Settings", "Made with"):
+    for title in (
+        "Result",
+        "Which classes are confused",
+        "Scores per class",
+        "Calibration",
+        "Overview",
+        "Nearest neighbours",
+        "Hardest graphs",
+        "Health",
+        "Settings",
+        "Made with",
+    ):
         assert f"<h2>{title}</h2>" in page
     assert page.count("<img") >= 6
     assert "prefers-color-scheme: dark" in page
     assert "@media print" in page
+
+
+def test_report_counts_every_graph_once_per_class(run_folder):
+    """Confusions add up to the graphs, and agree with the records of the first repeat."""
+    graphs, folder = run_folder
+    run = read_run(folder)
+    true = np.searchsorted(run.predictions.classes, graphs.targets.astype(str))
+    counts = confusion(true, run.predictions.predicted, 2)
+    assert counts.sum(axis=1).tolist() == np.bincount(true).tolist()
+    assert np.trace(counts) == sum(score.n_correct for score in run.scores if score.seed == 0)
+    expected = precision_recall_fscore_support(true, run.predictions.predicted, zero_division=np.nan)
+    np.testing.assert_allclose(class_figures(counts), np.stack(expected[:3], axis=1))
+    np.testing.assert_allclose(run.predictions.probability.sum(axis=1), 1.0)
+
+
+def test_report_of_a_folder_without_predictions(run_folder, tmp_path):
+    graphs, folder = run_folder
+    for name in ("run.json", "records.jsonl", "gram.npz"):
+        shutil.copy(folder / name, tmp_path / name)
+    assert "Calibration" not in write_report(tmp_path, tmp_path / "r.md", graphs=graphs)[0].read_text(encoding="utf-8")
+    np.savez(tmp_path / "predictions.npz", classes=np.array(["a"]), predicted=np.zeros(3, int))
+    with pytest.raises(ReportError, match="does not belong to this run"):
+        read_run(tmp_path)
 
 
 def test_markdown_says_the_same_and_finds_its_pictures(page, run_folder, tmp_path):
@@ -421,7 +458,7 @@ def test_markdown_says_the_same_and_finds_its_pictures(page, run_folder, tmp_pat
 def test_report_without_the_graphs_goes_without_alignments(run_folder, tmp_path):
     _, folder = run_folder
     text = write_report(folder, tmp_path / "report.html")[0].read_text(encoding="utf-8")
-    assert text.count("<img") == 3
+    assert text.count("<img") == 4
 
 
 def test_report_of_a_bare_matrix(run_folder, tmp_path):

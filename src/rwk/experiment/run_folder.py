@@ -1,7 +1,8 @@
 """The folder of a run: RWK on one set of graphs, with a record of how its accuracy came about.
 
-A folder holds `run.json` (what was done and what came out), `records.jsonl` (one line per fold) and `gram.npz` (the
-matrix of the first setting). Baselines add their folds to the same records, and `comparison` shows all of them
+A folder holds `run.json` (what was done and what came out), `records.jsonl` (one line per fold), `gram.npz` (the matrix
+of the first setting) and `predictions.npz` (what the first repeat predicts for each graph). Baselines add their folds
+to the same records, and `comparison` shows all of them
 together. A stopped run goes on where it was, also within a matrix.
 """
 
@@ -19,6 +20,7 @@ from rwk.experiment.comparisons import differences
 from rwk.experiment.folds import Folds
 from rwk.experiment.methods import METHODS, RwkMethod
 from rwk.experiment.notes import NOTES, read_notes
+from rwk.experiment.predictions import PREDICTIONS, save_predictions
 from rwk.experiment.records import read_records
 from rwk.experiment.run import RunOptions, run_experiment, run_or_note
 from rwk.experiment.tables import Experiment, experiments, markdown_table
@@ -26,6 +28,7 @@ from rwk.gram.health import GramHealth
 from rwk.gram.matrices import SingleMatrix
 from rwk.gram.matrix_file import save_gram
 from rwk.graphs import GraphSet
+from rwk.learn.search import Matrices
 from rwk.runtime.display import card_of
 from rwk.runtime.files import UNFINISHED, check_writable, write_json
 from rwk.runtime.machine import machine_record
@@ -92,6 +95,8 @@ def classify(
         name=graphs.name,
         names=graphs.names,
     )
+    matrices = Matrices(dict(run.matrices), "discrepancy", method.grid.checked())  # type: ignore[arg-type]  # float32
+    save_predictions(folder / PREDICTIONS, matrices, graphs.targets, folds, experiment.scores)
     write_json(folder / RUN, record_of(run, graphs, method))
     if kept_until_written:
         for matrix in method.matrices(forms, options).values():

@@ -79,7 +79,7 @@ def node_hints(solved: SolvedPair) -> tuple[list[str], list[str]]:
         total = float(paid.sum())
         lines = []
         for node in range(graph.n_nodes):
-            name = f"node {node}" if names is None else f"{names[node]} (node {node})"
+            name = f"node {node}" if names is None or str(names[node]) == str(node) else f"{names[node]} (node {node})"
             label = node_label(graph, node)
             share = f", {paid[node] / total:.0%} of all" if total > 1e-12 else ""
             kept = [name, f"label {label}" if label else "", f"pays {paid[node]:.4f}{share}"]

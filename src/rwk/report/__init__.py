@@ -21,7 +21,8 @@ Reports and notebooks.
     matching_table   which node goes to which, as rows, CSV or JSON; needs no matplotlib
     writing          `write_report`: calls `run_data`, `sections`, then `html` or `markdown`
     run_data         reads the folder of a run
-    sections         what a report says of a run, as blocks; calls the pictures
+    sections         what a report says of a run, as blocks; calls the pictures and `class_scores`
+    class_scores     confusions, scores per class and calibration, as blocks
     blocks           figures, text, tables and pictures, without a format
     html, markdown   write blocks as a page
     cards            records as HTML cards in notebooks; called through `runtime.display`

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,15 @@ class ReportError(ValueError):
 
 
 @dataclass(frozen=True)
+class Predicted:
+    """What one repeat of a run predicted: a class per graph (-1: not known), and probabilities if there are any."""
+
+    classes: NDArray[Any]  # as text
+    predicted: NDArray[np.int64]
+    probability: FloatArray | None
+
+
+@dataclass(frozen=True)
 class RunData:
     """The results of a run: its record (empty for a matrix without a run), its scores and its first matrix."""
 
@@ -35,6 +44,7 @@ class RunData:
     targets: NDArray[Any] | None
     parameters: Mapping[str, Any]
     names: tuple[str, ...] | None = None
+    predictions: Predicted | None = None
 
     def title(self, i: Any) -> str:
         """The name of graph i, or its number."""
@@ -65,20 +75,35 @@ def read_run(path: str | Path) -> RunData:
         raise ReportError(f"{path / 'run.json'} is not the record of a run; give the folder that `rwk classify` wrote")
     # baselines may have added their folds; runs of version 0.1 did not name their method, it was rwk
     scores = [score for score in read_records(path / "records.jsonl") if score.method == record.get("method", "rwk")]
-    return _assembled(record, scores, _matrices(path / "gram.npz"))
+    run = _assembled(record, scores, _matrices(path / "gram.npz"))
+    return replace(run, predictions=_predictions(path / "predictions.npz", len(run.kernel)))
+
+
+def _predictions(path: Path, n_graphs: int) -> Predicted | None:
+    """The predictions of a run; None if an earlier version wrote the folder, which had none."""
+    if not path.is_file():
+        return None
+    arrays = _arrays(path)
+    if not {"classes", "predicted"} <= set(arrays) or len(arrays["predicted"]) != n_graphs:
+        raise ReportError(f"{path} does not belong to this run; repeat the run")
+    return Predicted(arrays["classes"], arrays["predicted"], arrays.get("probability"))
 
 
 def _matrices(path: Path) -> dict[str, Any]:
+    arrays = _arrays(path)
+    if "discrepancy" not in arrays or "kernel" not in arrays:
+        raise ReportError(f"{path} contains no kernel; give a file that `rwk gram` wrote")
+    return arrays
+
+
+def _arrays(path: Path) -> dict[str, Any]:
     try:
         with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
+            return {name: stored[name] for name in stored.files}
     except FileNotFoundError as error:
         raise ReportError(f"{path} is missing; repeat the run") from error
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise ReportError(f"{path} is damaged, or was not written by rwk; compute it again") from error
-    if "discrepancy" not in arrays or "kernel" not in arrays:
-        raise ReportError(f"{path} contains no kernel; give a file that `rwk gram` wrote")
-    return arrays
 
 
 def _assembled(record: Mapping[str, Any], scores: Sequence[Score], arrays: Mapping[str, Any]) -> RunData:

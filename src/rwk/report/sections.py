@@ -12,6 +12,7 @@ import numpy as np
 from rwk.graphs import Graph, GraphSet
 from rwk.report.alignment import plot_alignment
 from rwk.report.blocks import Facts, Picture, Section, Table, Text, picture
+from rwk.report.class_scores import prediction_sections
 from rwk.report.heatmap import plot_kernel
 from rwk.report.maps import plot_map, plot_spectrum
 from rwk.report.palette import new_axes
@@ -29,6 +30,7 @@ def run_sections(run: RunData, graphs: GraphSet | None, align: Aligner | None) -
     """All sections of a report; without graphs, the pictures of alignments are left out."""
     sections = [
         _result(run),
+        *prediction_sections(run),
         _overview(run),
         _neighbours(run, graphs, align),
         _hardest(run, graphs, align),
@@ -42,7 +44,8 @@ def run_sections(run: RunData, graphs: GraphSet | None, align: Aligner | None) -
 def _result(run: RunData) -> Section:
     record = run.record
     if not record:
-        return Section("Result", [Facts([(f"{len(run.kernel)}", "graphs"), (_classes(run), "classes")])])
+        facts = Facts([(f"{len(run.kernel)}", "graphs"), (_classes(run), "classes")])
+        return Section("Result", [facts, Text("This is a matrix of similarities; nothing was predicted from it.")])
     folds = len({score.fold for score in run.scores})
     repeats = int(record["n_repeats"])
     spread = f" ± {100 * record['std_repeats']:.1f}" if math.isfinite(record["std_repeats"]) else ""
@@ -63,7 +66,22 @@ def _result(run: RunData) -> Section:
     ]
     note = f"{record['protocol'][:1].upper()}{record['protocol'][1:]}. The standard deviation is over repeats; "
     note += f"over single folds it is {100 * record['std_folds']:.1f} points."
-    return Section("Result", [facts, Text(note), Table(["repeat", "accuracy, %", "range over folds, %"], rows)])
+    table = Table(["repeat", "accuracy, %", "range over folds, %"], rows)
+    return Section("Result", [facts, Text(_plain_result(record)), Text(note), table])
+
+
+def _plain_result(record: Mapping[str, Any]) -> str:
+    """The figures of a result in words."""
+    better = 100 * (record["accuracy"] - record["majority"])
+    compared = f"{abs(better):.1f} points {'better' if better >= 0 else 'worse'} than"
+    pairs = f"{record['health']['n_pairs']:,}"
+    return (
+        "Accuracy is the share of graphs whose class was predicted right: "
+        f"{100 * record['accuracy']:.0f} of 100. That is {compared} always naming the largest class. To predict, every "
+        f"graph was compared with every other, {pairs} pairs in all; pairs per second is how fast that went. In a "
+        "repeat, the graphs are dealt into folds anew and each fold is predicted by a model trained on the others; ± "
+        "says how much the accuracy varies between repeats."
+    )
 
 
 def _classes(run: RunData) -> str:
@@ -76,12 +94,16 @@ def _health(run: RunData) -> Section:
     if health:
         share = health["n_not_converged"] / max(health["n_pairs"], 1)
         rows = [
-            ["pairs solved", f"{health['n_pairs']:,}"],
-            ["not converged", f"{health['n_not_converged']:,} ({share:.1%})"],
-            ["iterations, mean", f"{health['mean_iterations']:.1f}"],
-            ["seconds", f"{health['seconds']:,.1f}"],
+            ["pairs solved", f"{health['n_pairs']:,}", "comparisons of two graphs"],
+            [
+                "not converged",
+                f"{health['n_not_converged']:,} ({share:.1%})",
+                "comparisons stopped before they settled",
+            ],
+            ["iterations, mean", f"{health['mean_iterations']:.1f}", "steps of the solver per comparison"],
+            ["seconds", f"{health['seconds']:,.1f}", "time for all comparisons"],
         ]
-        blocks.append(Table(["quantity", "value"], rows))
+        blocks.append(Table(["quantity", "value", "what it is"], rows))
         if share > 0.25:
             text = (
                 f"{share:.0%} of the pairs did not converge: their gap is above the tolerance. Raise max_iter or tol."
@@ -90,11 +112,14 @@ def _health(run: RunData) -> Section:
     if len(run.kernel) <= 5000:
         values = np.linalg.eigvalsh((run.kernel + run.kernel.T) / 2)
         negative = float(-values[values < 0].sum() / np.abs(values).sum())
-        text = f"{100 * negative:.2g} % of the kernel's spectrum is negative"
+        text = (
+            f"The eigenvalues of the kernel tell whether it behaves like a sum of squares: {100 * negative:.2g} % of "
+        )
+        text += "its spectrum is negative"
         if negative > 0.1:
             blocks.append(Text(f"{text}: use IndefiniteSVC, not a standard SVM.", "warn"))
         else:
-            blocks.append(Text(f"{text}; IndefiniteSVC is made for such kernels."))
+            blocks.append(Text(f"{text}; IndefiniteSVC, which made the predictions, is made for such kernels."))
         words = f"Eigenvalues of the kernel; {100 * negative:.2g} % of their sum is negative"
         blocks.append(picture(plot_spectrum(run.kernel), words))
     return Section("Health", blocks)
@@ -103,7 +128,11 @@ def _health(run: RunData) -> Section:
 def _overview(run: RunData) -> Section:
     n = len(run.kernel)
     words = f"Heat map of the kernel of {n} graphs, ordered by class and similarity"
-    blocks: list[Any] = [picture(plot_kernel(run.kernel, run.targets), words)]
+    text = (
+        "The kernel says how similar two graphs are, from 0 to 1. If classes can be told apart, the heat map has dark "
+    )
+    text += "blocks on its diagonal, and the map has groups of one colour."
+    blocks: list[Any] = [Text(text), picture(plot_kernel(run.kernel, run.targets), words)]
     if n > 2:
         words = f"Map of {n} graphs in the plane: near means similar, colours are classes"
         blocks.append(picture(plot_map(run.discrepancy, run.targets, names=run.names), words))
@@ -114,7 +143,9 @@ def _neighbours(run: RunData, graphs: GraphSet | None, align: Aligner | None) ->
     """The most central graph of each class, and the graphs nearest to it."""
     if len(run.kernel) < 3:
         return Section("Nearest neighbours")
-    blocks: list[Any] = [Text("For each class, the graph most similar to its class, and the graphs nearest to it.")]
+    text = "For each class, the graph most similar to its class, and the graphs nearest to it. RW is the discrepancy: "
+    text += "the smaller, the more alike two graphs are. The kernel turns it into a similarity, from near 0 to 1."
+    blocks: list[Any] = [Text(text)]
     for i in _centres(run)[:4]:
         nearest = _nearest(run, i)[:NEIGHBOURS]
         rows = [
@@ -142,7 +173,8 @@ def _hardest(run: RunData, graphs: GraphSet | None, align: Aligner | None) -> Se
         for i in order
     ]
     head = ["graph", "class", "nearest of its class", "nearest of another", "difference of mean kernels"]
-    text = "Graphs that are more similar to another class than to their own, judged by the five nearest of each side."
+    text = "The graphs that are hardest to classify: those most similar to another class, compared with their own, "
+    text += "judged by the five nearest of each side. A negative difference means that the other class is nearer."
     blocks: list[Any] = [Text(text), Table(head, rows)]
     for i in order[:2]:
         blocks += _drawn(run, graphs, align, int(i), int(same[i]))
@@ -166,7 +198,9 @@ def _settings(run: RunData) -> Section:
         chosen[", ".join(f"{name} {_short(value)}" for name, value in score.chosen.items() if value is not None)] += 1
     if chosen:
         rows = [[what, str(count)] for what, count in chosen.most_common(6)]
-        blocks.append(Table(["settings chosen on the training folds", "folds"], rows))
+        text = "In every fold, settings are chosen on the training graphs alone: C is how strictly the classifier "
+        text += "fits, eta how quickly similarity falls with the discrepancy. Folds counts how often each was chosen."
+        blocks += [Text(text), Table(["settings chosen on the training folds", "folds"], rows)]
     return Section("Settings", blocks)
 
 
