@@ -78,6 +78,7 @@ def draw_explorer(graphs: rwk.GraphSet) -> None:
     if not shutil.which("chromedriver"):
         print("explorer.png is unchanged: chromedriver is missing; install it with `make browser`")
         return
+    from PIL import Image
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
     from werkzeug.serving import make_server
@@ -97,7 +98,7 @@ def draw_explorer(graphs: rwk.GraphSet) -> None:
         "--no-sandbox",
         "--disable-dev-shm-usage",
         "--hide-scrollbars",
-        "--window-size=1440,1240",
+        "--window-size=1440,1300",
     ):
         options.add_argument(argument)
     browser = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
@@ -108,6 +109,7 @@ def draw_explorer(graphs: rwk.GraphSet) -> None:
     browser.save_screenshot(str(HERE / "explorer.png"))
     browser.quit()
     server.shutdown()
+    Image.open(HERE / "explorer.png").convert("RGB").quantize(128).save(HERE / "explorer.png", optimize=True)
 
 
 def save(ax: object, name: str) -> None:
