@@ -218,7 +218,7 @@ def test_jobs_do_not_change_scores(tmp_path):
     folds = make_folds(codes, 4, 2)
     alone = nested_cv(matrices, codes, folds=folds, grid=grid, n_jobs=1)
     path = tmp_path / "records.jsonl"
-    together = nested_cv(matrices, codes, folds=folds, grid=grid, n_jobs=2, records=path, progress=True)
+    together = nested_cv(matrices, codes, folds=folds, grid=grid, n_jobs=2, records=path, verbose=True)
     assert outcome(alone) == outcome(together)
     assert [replace(score, seconds=0.0) for score in read_records(path)] == outcome(alone)
 
@@ -236,7 +236,7 @@ def test_any_bar_can_show_the_folds(tmp_path):
     path = tmp_path / "records.jsonl"
     for n_repeats in (1, 2):
         folds = make_folds(codes, 4, n_repeats)
-        nested_cv(lambda train, test, seed: codes[test], codes, folds=folds, method="m", records=path, progress=bar)
+        nested_cv(lambda train, test, seed: codes[test], codes, folds=folds, method="m", records=path, verbose=bar)
     assert shown == [("m on data", 4, "folds", 0), 1, 1, 1, 1, ("m on data", 8, "folds", 4), 1, 1, 1, 1]
 
 
