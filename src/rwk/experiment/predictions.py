@@ -7,11 +7,13 @@ classes are confused and whether probabilities can be trusted. Folds that ran on
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from math import inf
 from typing import Any, Final
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from rwk.experiment.folds import Folds
@@ -60,7 +62,10 @@ def _predict(matrices: Matrices, task: Task, choice: Choice, predicted: Any, cha
         kappa=choice.kappa,
         probability=True,
         random_state=task.seed,
-    ).fit(matrices.kernel(choice.setting, choice.eta, task.train, task.train), codes)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the run itself does not ask for a duality gap
+        svc.fit(matrices.kernel(choice.setting, choice.eta, task.train, task.train), codes)
     chances[task.test] = svc.predict_proba(matrices.kernel(choice.setting, choice.eta, task.train, task.test))
 
 
