@@ -34,6 +34,7 @@ from rwk.transport.work import pair_cost, triangle_costs
 
 GRAPHS = random_graphs(30)
 PARAMETERS = Parameters.of(QUICK)
+WRITTEN = ["gram.npz", "predictions.npz", "records.jsonl", "run.json"]  # the folder of a run
 N_PAIRS = 30 * 31 // 2
 
 
@@ -220,7 +221,7 @@ def test_a_stopped_run_keeps_its_rows_and_takes_them_away(tmp_path: Path, monkey
     counts = solved_pairs(monkeypatch)
     run = classify(GRAPHS, method, tmp_path / "run", folds=folds)
     assert sum(counts) < 2 * N_PAIRS - 100
-    assert sorted(place.name for place in files_in(tmp_path / "run")) == ["gram.npz", "records.jsonl", "run.json"]
+    assert sorted(place.name for place in files_in(tmp_path / "run")) == WRITTEN
     assert not (tmp_path / "run" / "unfinished").exists()
     other = classify(GRAPHS, method, tmp_path / "other", folds=folds)
     assert run.experiment.mean == other.experiment.mean
