@@ -22,9 +22,21 @@ def run(script: str, *arguments: object) -> str:
 def test_every_benchmark_is_tested() -> None:
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     assert scripts == {
-        "baselines", "fgw_directions", "landmarks", "matching", "neighbours",
+        "baselines", "fgw_directions", "install_sizes", "landmarks", "matching", "neighbours",
         "network_protocol", "point_clouds", "scaling", "workers",
     }  # fmt: skip
+
+
+def test_install_sizes(tmp_path: Path) -> None:
+    """Core packages are in this environment whatever its extras; the stored table is made of the stored record."""
+    pytest.importorskip("torch", reason="the table names the build of PyTorch")
+    run("install_sizes.py", "--output", tmp_path / "sizes.json")
+    plain = json.loads((tmp_path / "sizes.json").read_text())["rows"][0]
+    assert {"numpy", "numba", "networkx"} <= set(plain["direct"])
+    assert plain["megabytes"] > 100
+    rows = json.loads((ROOT / "results" / "install-sizes.json").read_text())["rows"]
+    table = (ROOT / "results" / "install-sizes.md").read_text()
+    assert all(f"{row['megabytes']:,.0f} MB |" in table for row in rows)
 
 
 def test_baselines(tmp_path: Path) -> None:
