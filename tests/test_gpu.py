@@ -50,6 +50,33 @@ def relative(found: Any, wanted: Any) -> Any:
 # ---------------------------------------------------------------- the batched body
 
 
+def test_starts_of_one_pair_agree_with_the_cpu() -> None:
+    measures, weights, options = measured("all terms")
+    a, b = 0, measures.n_graphs - 1
+    n, m = measures.sizes[[a, b]]
+    mu, nu = (measures.weights[measures.offsets[g] : measures.offsets[g + 1]] for g in (a, b))
+    corner = np.zeros((n, m))  # the north-west corner plan, a coupling far from mu nu^T
+    rows, columns, i, k = mu.copy(), nu.copy(), 0, 0
+    while i < n and k < m:
+        corner[i, k] = min(rows[i], columns[k])
+        rows[i], columns[k] = rows[i] - corner[i, k], columns[k] - corner[i, k]
+        i, k = (i + 1, k) if rows[i] <= columns[k] else (i, k + 1)
+    starts = np.stack([np.outer(mu, nu), 0.5 * corner + 0.5 * np.outer(mu, nu)])
+    found, wanted = (run.run_starts(measures, a, b, weights, options, starts) for run in (gpu, threads))
+    for one, other in zip(found, wanted, strict=True):
+        assert_close(one.value, other.value, 1e-9)
+        assert_close(one.coupling, other.coupling, 1e-7)
+
+
+def test_matrices_given_as_arrays_agree_with_the_cpu() -> None:
+    from rwk import pairwise_gw
+
+    points = [np.random.default_rng(n).normal(size=(n, 2)) for n in (5, 9, 20)]
+    matrices = [np.linalg.norm(x[:, None] - x[None], axis=2) for x in points]
+    found, wanted = (pairwise_gw(matrices, backend=backend, n_jobs=1) for backend in ("gpu", "cpu"))
+    assert_close(found, wanted, tolerance("float32", "gpu").value)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_many_pairs_agree_with_the_cpu(name: str) -> None:
     measures, weights, options = measured(name)
