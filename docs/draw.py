@@ -6,6 +6,7 @@ of the page on parameters.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import runpy
@@ -21,7 +22,7 @@ import numpy as np
 import rwk
 from rwk.datasets.synthetic import planted_motif
 from rwk.learn.explain import explain
-from rwk.report import plot_alignment, plot_explanation, plot_kernel, plot_map
+from rwk.report import new_figure, plot_alignment, plot_explanation, plot_kernel, plot_map
 
 HERE = (Path(__file__).parent / "images").resolve()
 EXAMPLES = HERE.parent.parent / "examples"
@@ -46,6 +47,7 @@ def draw_pages() -> None:
     save(plot_map(-np.log(K), graphs.targets), "map")
     solution = rwk.align(graphs[17], graphs[43], entropy=0.03)
     save(plot_alignment(graphs[17], graphs[43], solution, title="MUTAG: graph 17 and graph 43"), "alignment")
+    draw_matching()
     draw_explanation()
     draw_explorer(graphs)
 
@@ -63,6 +65,27 @@ def draw_gallery() -> None:
             os.chdir(HERE)
         picture.save(HERE / "gallery" / f"{example.stem}.png", optimize=True)
         print(HERE / "gallery" / f"{example.stem}.png")
+
+
+def draw_matching() -> None:
+    """Recovered pairs against deleted nodes, one panel per family: 30 nodes, no labels, no rewired edges."""
+    lines = (HERE.parents[1] / "results" / "matching" / "cells.jsonl").read_text(encoding="utf-8").splitlines()
+    record = [line for line in map(json.loads, lines[1:]) if (line["n_nodes"], line["labels"]) == (30, False)]
+    families = list(dict.fromkeys(line["family"] for line in record))
+    panels = new_figure(11.0, 2.9).subplots(ncols=len(families), sharey=True)
+    for family, ax in zip(families, panels, strict=True):
+        for method in dict.fromkeys(line["method"] for line in record):
+            mine = [line for line in record if (line["family"], line["method"]) == (family, method)]
+            points = sorted((100 * line["deleted"], line["recovered"]) for line in mine if line["rewired"] == 0)
+            ax.plot(
+                *zip(*points, strict=True), label=method, linewidth=2.2 if method == "rwk.match" else 1.2, marker="."
+            )
+        ax.set_title(family, fontsize=9, loc="left")
+        ax.set_xlabel("nodes deleted, %", fontsize=8)
+    panels[0].set_ylabel("true pairs recovered", fontsize=8)
+    panels[0].set_ylim(0, 1.03)
+    panels[-1].legend(fontsize=6.5, loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False)
+    save(panels[0], "matching")
 
 
 def draw_explanation() -> None:

@@ -22,7 +22,7 @@ def run(script: str, *arguments: object) -> str:
 def test_every_benchmark_is_tested() -> None:
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     assert scripts == {
-        "baselines", "fgw_directions", "install_sizes", "landmarks", "matching", "neighbours",
+        "atom_maps", "baselines", "fgw_directions", "install_sizes", "landmarks", "matching", "neighbours",
         "network_protocol", "point_clouds", "scaling", "workers",
     }  # fmt: skip
 
@@ -74,6 +74,15 @@ def test_neighbours(tmp_path: Path) -> None:
     assert [row["max_share"] for row in rows] == [None, 0.1, 0.05, 0.02]
     assert rows[0]["recall"] == 1.0  # without a limit the bounds must not exclude a true neighbour
     assert all(0 < row["share_solved"] <= 1 for row in rows)
+
+
+def test_atom_maps(tmp_path: Path) -> None:
+    pytest.importorskip("rdkit", reason="molecules need the extra 'molecules'")
+    run("atom_maps.py", "--output", tmp_path / "record.json")
+    kinds = json.loads((tmp_path / "record.json").read_text())["kinds"]
+    assert sum(row["reactions"] for row in kinds.values()) >= 50
+    assert kinds["amide"]["whole"] >= 0.9 * kinds["amide"]["reactions"]
+    assert sum(row["right"] for row in kinds.values()) >= 0.9 * sum(row["atoms"] for row in kinds.values())
 
 
 def test_matching(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def match(G: Any, H: Any, *, n_starts: int = 10, refine: bool = True, kicks: int
     G, H : graph
         Two graphs, each in any form that `as_graphs` accepts; nodes keep the names they have there.
     n_starts : int, default 10
-        Number of starts, solved together.
+        Number of starts, solved together; the first alone if it preserves every edge and label.
     refine : bool, default True
         Whether to improve the rounded assignment by exchanges; else it is the one that carries the most mass.
     kicks : int, default 100
@@ -65,11 +65,14 @@ def match(G: Any, H: Any, *, n_starts: int = 10, refine: bool = True, kicks: int
     if (measures.sizes != graphs.sizes).any():
         raise GraphError("match needs nodes that all have a weight; remove those of weight 0, or use align")
     small, large = (0, 1) if measures.sizes[0] <= measures.sizes[1] else (1, 0)
-    stages = annealing_of(measures, small, large, settings, n_starts)
     search = search_of(graphs[small], graphs[large])
+    stages = annealing_of(measures, small, large, settings, 1 if refine else n_starts)
     if refine:
-        couplings = [solution.coupling for solution in stages[-1]]
-        found = best_assignment(search, couplings, kicks=kicks, seed=settings.random_state)
+        found = best_assignment(search, [stages[-1][0].coupling], kicks=0, seed=settings.random_state)
+        if found.misfit > 0:  # the first start alone has not preserved everything
+            stages = annealing_of(measures, small, large, settings, n_starts)
+            couplings = [one.coupling for one in stages[-1]]
+            found = best_assignment(search, couplings, kicks=kicks, seed=settings.random_state)
         places, solution = found.places, _near(measures, (small, large), found.places, settings)
     else:
         solution = min(stages[-1], key=lambda one: one.value)
