@@ -269,7 +269,7 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (len(X), len(X)), or (len(X),) with `diagonal`
             The discrepancies; the diagonal is 0 if the kernel is debiased.
         """
-        settings = self._settings()
+        settings = self.parameters()
         new = self.measures_of(X)
         if diagonal:
             return np.zeros(new.n_graphs) if settings.debias else self_discrepancy(new, settings)
