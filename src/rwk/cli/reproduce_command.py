@@ -14,7 +14,9 @@ from rwk.runtime.progress import progress_bar
 
 
 def reproduce(
-    what: Annotated[str, typer.Argument(help="discrete, continuous, ablation, hops, trials, runtime or tables.")],
+    what: Annotated[
+        str, typer.Argument(help="discrete, continuous, ablation, hops, trials, runtime, regression or tables.")
+    ],
     datasets: Annotated[
         str, typer.Option(help="Names or paths, separated by commas; by default all datasets of the table.")
     ] = "",

@@ -4,6 +4,7 @@ Accuracies come from nested cross-validation on stored folds; tuning never sees 
 
     reproduce     the paper's tables, run again; trials: single changes of a setting; timing: how long matrices take
     run_folder    the folder that `rwk classify` writes; predictions: what it predicts for each graph
+    regression    molecules with measured values; regression_methods: their matrices; regression_splits: their splits
     methods       RWK, its variants and settings; baseline_runs: the baselines
     run           run_experiment: the one way from a method and a dataset to records; all of the above call it
     folds         make_folds: which fold tests which graph, the same for every method

@@ -26,6 +26,7 @@ from rwk.experiment.baseline_runs import baseline_names, is_network
 from rwk.experiment.folds import Folds, stored_folds
 from rwk.experiment.methods import METHODS, RwkMethod, known_method, method_of_paper
 from rwk.experiment.page import results_page, table_of
+from rwk.experiment.regression import RegressionOptions, reproduce_regression
 from rwk.experiment.results import SIGNS
 from rwk.experiment.run import Forms, RunOptions, first_form, run_or_note
 from rwk.experiment.runtimes import RUNTIMES, append_runtime
@@ -48,6 +49,7 @@ TABLES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...], int]]] = {
     "ablation": (EVERYTHING, (*SIGNS, *paper.ABLATION), 3),
     "trials": (("MUTAG", "PTC_MR", "BZR", "COX2", "ENZYMES"), (), 3),
     "runtime": (EVERYTHING, ("RWK", "WWL", "FGW"), 3),
+    "regression": ((), (), 0),
     "tables": ((), (), 0),
 }
 # networks learn for minutes per fold
@@ -102,8 +104,8 @@ def reproduce(what: str, options: Options, *, datasets: Sequence[str] = (), meth
     Parameters
     ----------
     what
-        Name of the table: "discrete", "continuous", "hops", "ablation", "trials", "runtime", or "tables" for the page
-        of all results.
+        Name of the table: "discrete", "continuous", "hops", "ablation", "trials", "runtime", "regression", or
+        "tables" for the page of all results.
     options
         Where things are, and how much is run.
     datasets, methods
@@ -120,6 +122,12 @@ def reproduce(what: str, options: Options, *, datasets: Sequence[str] = (), meth
         page = results_page(options.folder)
         write_whole(options.page, lambda beside: beside.write_text(page, encoding="utf-8"))
         return f"{options.page} written from the records in {options.folder}"
+    if what == "regression":
+        own = RegressionOptions(
+            options.folder, options.matrices, options.data, options.repeats, options.backend, options.n_jobs,
+            options.solve_only,
+        )  # fmt: skip
+        return reproduce_regression(datasets, methods, own)
     sets, usual, repeats = TABLES[what]
     shorter = replace(options, repeats=min(repeats, NETWORK_REPEATS)) if options.repeats is None else options
     options = options if options.repeats else replace(options, repeats=repeats)

@@ -19,6 +19,7 @@
         likelihood    how well a sum of kernels explains measured values, with gradients; calls `treatment`
       term_sources    from graphs to the matrices of a sum: RW discrepancies, fingerprints, composition
         count_kernels  kernels on counts
+      saved_models    a fitted process in a file, without pickle
       target_checks   checks of targets and of known variances
     explain           which training graphs and which nodes a prediction comes from
 

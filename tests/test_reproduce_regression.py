@@ -1,0 +1,114 @@
+"""`rwk reproduce regression`: splits, scores, records that are resumed, and tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+pytest.importorskip("rdkit")
+
+from rwk.convert.fingerprints import fingerprint_counts, scaffolds
+from rwk.datasets import molecule_sets
+from rwk.datasets.molecule_sets import TABLES, table_checksum
+from rwk.experiment import regression
+from rwk.experiment.regression import (
+    RegressionOptions,
+    known_method,
+    read_scores,
+    regression_scores,
+    reproduce_regression,
+)
+from rwk.experiment.regression_splits import CHOOSING_SEEDS, random_split, scaffold_split
+from rwk.learn.count_kernels import Composition, min_max_kernel
+from rwk.learn.exact_gp import Prediction
+
+SMILES = [tail + "C" * n for n in range(1, 9) for tail in ("", "O", "c1ccccc1")]
+
+
+@pytest.fixture
+def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RegressionOptions:
+    """A small table that counts as FreeSolv."""
+    data = tmp_path / "data"
+    data.mkdir()
+    lines = [f"{smiles},{len(smiles) - 6.0 * smiles.startswith('O')}" for smiles in SMILES]
+    text = "smiles,expt\n" + "\n".join(lines)
+    (data / "FreeSolv.csv").write_text(text)
+    table = molecule_sets._parsed(text, "FreeSolv", "here")
+    monkeypatch.setitem(TABLES, "FreeSolv", TABLES["FreeSolv"]._replace(checksum=table_checksum(table)))
+    return RegressionOptions(tmp_path / "results", tmp_path / "matrices", data, repeats=2, backend="cpu", n_jobs=1)
+
+
+def test_splits_are_disjoint_and_whole() -> None:
+    for split in (random_split(50, 3), scaffold_split(list("aabbbcddddefgaa") * 3)):
+        assert sorted([*split.train, *split.test]) == list(range(len(split.train) + len(split.test)))
+        assert len(split.test) >= 0.15 * (len(split.train) + len(split.test))
+    assert not np.array_equal(random_split(50, 3).test, random_split(50, 4).test)
+
+
+def test_no_scaffold_is_on_both_sides() -> None:
+    groups = list("aabbbcddddefgaa") * 3
+    split = scaffold_split(groups)
+    assert not {groups[i] for i in split.train} & {groups[i] for i in split.test}
+
+
+def test_settings_are_not_chosen_on_reported_splits() -> None:
+    assert min(CHOOSING_SEEDS) >= max(regression.USUAL_REPEATS, *regression.REPEATS.values())
+
+
+def test_scores_are_those_of_the_definition() -> None:
+    draw = np.random.default_rng(0)
+    targets, mean, std = draw.normal(size=(3, 200))
+    std = np.abs(std) + 0.5
+    scores = regression_scores(targets, Prediction(mean, std**2))
+    assert scores["nlpd"] == pytest.approx(-norm(mean, std).logpdf(targets).mean(), abs=1e-5)
+    low, high = norm(mean, std).interval(0.95)
+    assert scores["coverage"] == pytest.approx(((low <= targets) & (targets <= high)).mean())
+    assert scores["rmse"] == pytest.approx(np.sqrt(((mean - targets) ** 2).mean()), abs=1e-5)
+
+
+def test_a_run_is_resumed_and_its_table_comes_from_records(options: RegressionOptions, monkeypatch) -> None:
+    methods = ["RW", "FP", "WL", "RF"]
+    table = reproduce_regression(["FreeSolv"], methods, options)
+    assert table.count("| 2 |") == len(methods)
+    records = read_scores(options.record_file("FreeSolv", "RW"))
+    assert [(line["split"], line["seed"]) for line in records] == [("random", 0), ("random", 1), ("scaffold", 0)]
+    assert set(records[0]["chosen"]["weights"]) == {"atoms", "attributes", "colours", "product", "composition"}
+    monkeypatch.setattr(regression, "_process", lambda *given: pytest.fail("a split was run again"))
+    assert reproduce_regression(["FreeSolv"], methods[:3], options) == table.rsplit("\n", 1)[0]
+
+
+def test_matrices_can_be_solved_first(options: RegressionOptions) -> None:
+    only = RegressionOptions(**{**vars(options), "solve_only": True})
+    assert reproduce_regression(["FreeSolv"], ["RW"], only) == ""
+    assert len(list(options.matrices.glob("FreeSolv-*.npz"))) == 4
+    assert not options.folder.exists()
+
+
+def test_an_unknown_method_is_one_sentence() -> None:
+    with pytest.raises(ValueError, match="no method 'svr' for regression; the methods are RW, RW\\+FP"):
+        known_method("svr")
+
+
+def test_min_max_is_the_tanimoto_kernel_of_multisets() -> None:
+    counts = np.random.default_rng(0).integers(0, 4, (6, 9)).astype(float)
+    expected = [[np.minimum(a, b).sum() / np.maximum(a, b).sum() for b in counts] for a in counts]
+    np.testing.assert_allclose(min_max_kernel(counts, counts), expected)
+
+
+def test_fingerprints_count_substructures() -> None:
+    both = fingerprint_counts(["CCO", "c1ccccc1"])
+    assert both.shape == (2, 2048 + 85)
+    np.testing.assert_array_equal(both, fingerprint_counts(["OCC", "c1ccccc1"]))
+    assert scaffolds(["OCCc1ccccc1"]) == ["c1ccccc1"]
+
+
+def test_composition_doubles_with_the_graph() -> None:
+    import rwk
+
+    graphs = rwk.molecules(["CC", "CO", "CC.CC"], featurizer="full")
+    known = Composition.of(graphs)
+    counts = known.features(graphs) * known.spread * np.sqrt(len(known.mean)) + known.mean
+    np.testing.assert_allclose(counts[2], 2 * counts[0])
