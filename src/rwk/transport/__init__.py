@@ -5,7 +5,7 @@
     interchangeable.py  which nodes a coupling can't tell apart
     work.py             the cost of a pair, by which work is dealt out
     pairs.py            solve_pairs(), solve_pair(): which way a pair is solved, and by which backend
-    starts.py           the best of several starts
+    starts.py           the best of several starts; annealing, all starts of a pair at once
     exact.py            a body with an exact linear program in step 4, and the certificate of a result
     payments.py         what each node pays
     mean_costs.py       how large costs are on average
@@ -24,7 +24,7 @@ alone, so a value never depends on the other pairs (R16). Each body is there bec
 
     lanes    As many small pairs at once as a register has lanes: nearly twice as fast as scalar at 18 nodes, level with
              it at about 56.
-    scalar   One large pair at a time, products by BLAS; also rounds on logarithms, and starts other than mu nu^T.
+    scalar   One large pair at a time, products by BLAS; also rounds on logarithms, and starts near a plan of costs.
     fused    One small pair per program, on the chip from beginning to end: 20 million pairs per second up to 16 nodes,
              4.5 million up to 32 (one H200, single precision); a CPU thread solves some 30,000 of MUTAG.
     batched  Graphs too large for the chip, with batched products: all of DD, up to 5,748 nodes, in two minutes. It is
