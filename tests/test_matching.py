@@ -61,6 +61,18 @@ def test_labels_decide_between_nodes_that_are_alike():
     assert sure[1] < 0.6 < 0.9 < sure[3]
 
 
+def test_confidence_tells_right_pairs_from_wrong_ones():
+    right, wrong = [], []
+    for seed in range(6):
+        graph, part = planted(20, seed, 4)
+        part.remove_edges_from(list(part.edges)[:2])
+        found = match(graph, part)
+        for (a, b), sure in zip(found, found.confidence, strict=True):
+            (right if a.upper() == b else wrong).append(sure)
+    assert len(wrong) > 5
+    assert np.mean(right) > np.mean(wrong) + 0.2
+
+
 def test_edge_labels_count():
     graph = nx.path_graph(4)
     nx.set_edge_attributes(graph, {(0, 1): "double", (1, 2): "single", (2, 3): "single"}, "label")

@@ -10,7 +10,7 @@ import numpy as np
 from rwk.discrepancy import MATCHING, annealing_of, joined_graphs, named, single_graph, with_comparable_edges
 from rwk.graphs import Graph, GraphError
 from rwk.matching.matched import Matching
-from rwk.matching.refinement import best_assignment, confidences, misfit_of, rounded, search_of
+from rwk.matching.refinement import Candidate, best_assignments, confidences, misfit_of, rounded, search_of
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.arrays import FloatArray, IntArray
@@ -68,16 +68,17 @@ def match(G: Any, H: Any, *, n_starts: int = 10, refine: bool = True, kicks: int
     search = search_of(graphs[small], graphs[large])
     stages = annealing_of(measures, small, large, settings, 1 if refine else n_starts)
     if refine:
-        found = best_assignment(search, [stages[-1][0].coupling], kicks=0, seed=settings.random_state)
-        if found.misfit > 0:  # the first start alone has not preserved everything
+        found = best_assignments(search, [stages[-1][0].coupling], kicks=0, seed=settings.random_state)
+        if found[0].misfit > 0:  # the first start alone has not preserved everything
             stages = annealing_of(measures, small, large, settings, n_starts)
             couplings = [one.coupling for one in stages[-1]]
-            found = best_assignment(search, couplings, kicks=kicks, seed=settings.random_state)
-        places, solution = found.places, _near(measures, (small, large), found.places, settings)
+            found = best_assignments(search, couplings, kicks=kicks, seed=settings.random_state)
+        solution = _near(measures, (small, large), found[0].places, settings)
     else:
         solution = min(stages[-1], key=lambda one: one.value)
         places = rounded(solution.coupling)
-    confidence = confidences(search, places)
+        found = [Candidate(misfit_of(search, places), places)]
+    places, confidence = found[0].places, confidences(search, found)
     blurred = stages[0][0].coupling  # from mu nu^T: nodes that are alike still have equal rows
     numbers = np.stack([np.arange(len(places)), places], axis=1)
     if small == 1:
@@ -88,7 +89,7 @@ def match(G: Any, H: Any, *, n_starts: int = 10, refine: bool = True, kicks: int
     return _named(
         (graphs[0], graphs[1]),
         numbers,
-        Details(confidence, blurred, named(replace(solution, paid=paid), graphs), misfit_of(search, places)),
+        Details(confidence, blurred, named(replace(solution, paid=paid), graphs), found[0].misfit),
     )
 
 

@@ -22,7 +22,8 @@ class Matching:
     pairs : list of (node, node)
         The matched nodes of the first and of the second graph, by their names, in the order of the first graph.
     confidence : ndarray of shape (n_pairs,)
-        How sure each pair is, from 0 to 1: its share among the exchanges of the node with others.
+        How sure each pair is, from 0 to 1: what speaks against it are exchanges of the node with others at little cost,
+        and assignments from other starts that are nearly as good.
     unmatched : tuple of two lists
         Nodes of the first and of the second graph without a partner; one of the lists is empty.
     interchangeable : tuple of two lists of lists

@@ -16,7 +16,8 @@ ATTRIBUTE_COST: Final = 1.0  # misfit of two nodes whose attributes have the med
 GROWING_ROUNDS: Final = 20
 WITHOUT_GAIN: Final = 3  # rounds of growing without a gain, before it stops
 KICKED: Final = 3  # best assignments that are improved by kicks
-TEMPERATURE: Final = 0.5  # of the weights of other assignments in the confidence, in edges
+TEMPERATURE: Final = 0.5  # of the weights of exchanges in the confidence, in edges
+FAR_TEMPERATURE: Final = 2.0  # of the weights of assignments that were found from other starts
 
 
 class Search(NamedTuple):
@@ -62,18 +63,20 @@ def rounded(coupling: FloatArray) -> IntArray:
     return np.asarray(linear_sum_assignment(-coupling)[1], np.int64)
 
 
-def best_assignment(search: Search, couplings: Sequence[FloatArray], *, kicks: int, seed: int | None) -> Candidate:
-    """The assignment with the least misfit that is found from any of the couplings."""
+def best_assignments(
+    search: Search, couplings: Sequence[FloatArray], *, kicks: int, seed: int | None
+) -> list[Candidate]:
+    """The assignments that are found from the couplings, that with the least misfit first."""
     starts = {places.tobytes(): places for places in map(rounded, couplings)}
     found = [_exchanged(search, places) for places in starts.values()]
     if min(one.misfit for one in found) > 0:
         found = [_grown(search, candidate) for candidate in found]
     distinct = {candidate.places.tobytes(): candidate for candidate in sorted(found, key=lambda one: one.misfit)}
-    best = list(distinct.values())[:KICKED]
-    if best[0].misfit > 0 and kicks:
+    found = list(distinct.values())
+    if found[0].misfit > 0 and kicks:
         random = np.random.default_rng(seed)
-        best = [_exchanged(search, one.places, random.random((kicks, KICK_DRAWS))) for one in best]
-    return min(best, key=lambda one: one.misfit)
+        found[:KICKED] = [_exchanged(search, one.places, random.random((kicks, KICK_DRAWS))) for one in found[:KICKED]]
+    return sorted(found, key=lambda one: one.misfit)
 
 
 def misfit_of(search: Search, places: IntArray) -> float:
@@ -81,12 +84,23 @@ def misfit_of(search: Search, places: IntArray) -> float:
     return float(misfit(search.G, search.H, search.costs, places, np.zeros(len(places))))
 
 
-def confidences(search: Search, places: IntArray) -> FloatArray:
-    """How sure each pair is: its weight among all assignments that differ by one exchange of this node.
+def confidences(search: Search, found: Sequence[Candidate]) -> FloatArray:
+    """How sure each pair of the first assignment is, from two kinds of alternatives to it.
 
-    An assignment whose misfit is larger by d has weight exp(-d / T): a node that could be exchanged with another at no
-    cost has confidence 1/2, with two others 1/3.
+    The one is its weight among all assignments that differ by one exchange of this node. An assignment whose misfit is
+    larger by d has weight exp(-d / T): a node that could be exchanged with another at no cost has confidence 1/2, with
+    two others 1/3. The other is the weight of those assignments found from other starts that have the same pair: where
+    whole parts of a graph look alike, no single exchange leads from one to the other. The product is returned.
     """
+    places = found[0].places
+    weights = np.exp([-(one.misfit - found[0].misfit) / FAR_TEMPERATURE for one in found])
+    agreeing = np.array([one.places == places for one in found])  # (candidates, n)
+    agreed = weights @ agreeing / weights.sum()
+    return np.asarray(agreed * _certainty(search, places))
+
+
+def _certainty(search: Search, places: IntArray) -> FloatArray:
+    """The weight of each pair among the exchanges of its node."""
     found, m = np.zeros_like(search.costs), search.costs.shape[1]
     changes(search.G, search.H, search.costs, places, _inverse(places, m), found)
     return np.asarray(1.0 / np.exp(-np.maximum(found, 0.0) / TEMPERATURE).sum(axis=1))
