@@ -22,6 +22,7 @@ from rwk.cli.gram_command import gram
 from rwk.cli.help_page import STOPPED, HelpfulCommand, HelpfulGroup
 from rwk.cli.info_command import info
 from rwk.cli.query_command import query
+from rwk.cli.regress_command import predict, regress
 from rwk.cli.report_command import report
 from rwk.cli.reproduce_command import reproduce
 from rwk.cli.screen import INTERRUPTED, errors, note, say, show_log
@@ -59,6 +60,22 @@ def about(
         raise typer.Exit
 
 
-for command in (demo, info, convert, align, gram, query, classify, report, explain, explore, reproduce, bench, doctor):
+for command in (
+    demo,
+    info,
+    convert,
+    align,
+    gram,
+    query,
+    classify,
+    regress,
+    predict,
+    report,
+    explain,
+    explore,
+    reproduce,
+    bench,
+    doctor,
+):
     app.command(cls=HelpfulCommand)(command)
 app.add_typer(baselines, name="baselines")

@@ -122,3 +122,27 @@ def _rows_with_target(table: Table, target: str | None, path: Path) -> list[int]
             f"{path}: {n_rows - len(rows)} of {n_rows} rows have no {target!r} and are left out", stacklevel=2
         )
     return rows
+
+
+def smiles_columns(
+    path: Path, smiles_column: str | None, target: str | None, *, with_target: bool = True
+) -> tuple[list[str], list[float] | None, str | None]:
+    """The SMILES of a table, the numbers of its target column (None if it has none), and the name of that column.
+
+    Rows without a target are left out, unless no targets are wanted.
+    """
+    table = read_parquet(path) if path.suffix.lower() == ".parquet" else parse_csv(read_text(path), path)
+    smiles = _column(table, smiles_column, SMILES_NAMES, path)
+    if smiles is None:
+        raise GraphError(
+            f"{path} has no column of SMILES: its columns are {_listed(table)}; name it with --smiles-column"
+        )
+    found = _column(table, target, TARGET_NAMES, path) if with_target else None
+    rows = _rows_with_target(table, found, path)
+    written = [str(table[smiles][i] or "").strip() for i in rows]
+    if found is None:
+        return written, None, None
+    try:
+        return written, [float(table[found][i]) for i in rows], found
+    except ValueError as error:
+        raise GraphError(f"{path}: a value of {found!r} is not a number ({error}); correct it") from None

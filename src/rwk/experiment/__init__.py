@@ -3,6 +3,7 @@
 Accuracies come from nested cross-validation on stored folds; tuning never sees the test fold. From a method to records:
 
     reproduce     the paper's tables, run again; trials: single changes of a setting; timing: how long matrices take
+    regress_run   what `rwk regress` computes from a table
     run_folder    the folder that `rwk classify` writes; predictions: what it predicts for each graph
     regression    molecules with measured values; regression_methods: their matrices; regression_splits: their splits
     methods       RWK, its variants and settings; baseline_runs: the baselines

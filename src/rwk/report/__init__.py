@@ -8,6 +8,7 @@ notebook shows.
     heatmap          `plot_kernel`: a kernel matrix
     maps             `plot_map`, `dataset_map`, `plot_spectrum`: a dataset in the plane, a spectrum
     charts           `plot_accuracy` and others: accuracies, ablations, run times, convergence, scaling
+    regression_charts  measured against predicted values, calibration and learning curve of `rwk regress`
     ranks            `plot_ranks`: the critical-difference diagram of average ranks
     explanations     `plot_explanation` and its parts: why a graph got its class; calls `alignment` and `drawing`
     layout, stress   where the nodes of a graph are drawn; called by `drawing`, `alignment` and `explore`

@@ -1,0 +1,65 @@
+"""`rwk regress` and `rwk predict`: from a table of SMILES to predictions with error bars."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rdkit")
+pytest.importorskip("matplotlib")
+
+SMILES = [tail + "C" * n for n in range(1, 9) for tail in ("", "O", "c1ccccc1")]
+
+
+def rwk(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "rwk", *map(str, arguments)], capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    folder = tmp_path_factory.mktemp("regress")
+    lines = [f"{smiles},{len(smiles)}" for smiles in SMILES]
+    (folder / "table.csv").write_text("structure,length\n" + "\n".join(lines) + "\n")
+    done = rwk("regress", folder / "table.csv", "--target", "length", "--settings", "quick", "-o", folder / "out")
+    return folder, done
+
+
+def test_a_folder_with_everything(made) -> None:
+    folder, done = made
+    assert done.returncode == 0, done.stderr
+    names = {place.name for place in (folder / "out").iterdir()}
+    pictures = {"parity.png", "calibration.png", "learning-curve.png"}
+    assert names == pictures | {"model.npz", "predictions.csv", "outliers.csv", "summary.json"}
+    rows = list(csv.DictReader((folder / "out" / "predictions.csv").open()))
+    assert [row["smiles"] for row in rows] == SMILES
+    errors = np.array([float(row["mean"]) - float(row["value"]) for row in rows])
+    assert np.abs(errors).mean() < 2.0
+    assert all(float(row["std"]) > 0 for row in rows)
+
+
+def test_the_model_predicts_new_molecules(made) -> None:
+    folder, _ = made
+    (folder / "new.csv").write_text("smiles,y\nCCCCC,1\nOCCCC,\n")
+    done = rwk("predict", folder / "out" / "model.npz", folder / "new.csv", "-o", folder / "new-out.csv")
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader((folder / "new-out.csv").open()))
+    assert [row["smiles"] for row in rows] == ["CCCCC", "OCCCC"]
+    assert abs(float(rows[0]["mean"]) - 5.0) < 2.0
+
+
+def test_mistakes_are_one_sentence(made) -> None:
+    folder, _ = made
+    for arguments, sentence in (
+        (["regress", folder / "table.csv", "-o", folder / "none"], "name it with --target"),
+        (["predict", folder / "table.csv", folder / "table.csv"], "is not a saved regression model"),
+    ):
+        done = rwk(*arguments)
+        assert done.returncode == 2
+        assert sentence in " ".join(done.stderr.split())
+        assert "Traceback" not in done.stderr
+    assert not (folder / "none").exists()
