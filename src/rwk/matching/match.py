@@ -69,8 +69,8 @@ def match(G: Any, H: Any, *, n_starts: int = 10, refine: bool = True, kicks: int
     stages = annealing_of(measures, small, large, settings, 1 if refine else n_starts)
     if refine:
         found = best_assignments(search, [stages[-1][0].coupling], kicks=0, seed=settings.random_state)
-        if found[0].misfit > 0:  # the first start alone has not preserved everything
-            stages = annealing_of(measures, small, large, settings, n_starts)
+        if found[0].misfit > 0 and (n_starts > 1 or kicks):  # the first start alone has not preserved everything
+            stages = annealing_of(measures, small, large, settings, n_starts) if n_starts > 1 else stages
             couplings = [one.coupling for one in stages[-1]]
             found = best_assignments(search, couplings, kicks=kicks, seed=settings.random_state)
         solution = _near(measures, (small, large), found[0].places, settings)
