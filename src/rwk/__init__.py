@@ -12,7 +12,7 @@ from rwk.runtime.display import draw_cards_with
 from rwk.runtime.moved import redirect_old_imports
 from rwk.runtime.smiles_reader import read_smiles_with
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # public name -> module that defines it
 _PUBLIC = {

@@ -35,7 +35,6 @@ EXTRAS: Final[dict[str, tuple[dict[str, str], str]]] = {
         {
             "zarr": "stores",
             "fsspec": "stores at an address",
-            "joblib": "worker processes",
             "dask": "clusters",
             "distributed": "clusters",
         },
@@ -50,7 +49,10 @@ EXTRAS: Final[dict[str, tuple[dict[str, str], str]]] = {
         },
         "the exact direction, and methods to compare with",
     ),
-    "explore": ({"dash": "the page", "dash-cytoscape": "graphs on the page"}, "the page of `rwk explore`"),
+    "explore": (
+        {"dash": "the page", "dash-cytoscape": "graphs on the page", "flask": "its server", "werkzeug": "its server"},
+        "the page of `rwk explore`",
+    ),
 }
 _MODULES: Final = {"POT": "ot", "dash-cytoscape": "dash_cytoscape"}  # imported by another name than installed by
 PATIENCE: Final = 120.0  # seconds that an import may take
