@@ -1,7 +1,7 @@
 """Draw the pictures of the documentation: `make images` (that of the explorer needs Chromium: `make browser`).
 
 `python docs/draw.py gallery` runs the examples and keeps their pictures; `python docs/draw.py parameters` draws those
-of the page on parameters.
+of the page on parameters, `python docs/draw.py standing` that of "How good is it?".
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ EXAMPLES = HERE.parent.parent / "examples"
 
 def main() -> None:
     HERE.mkdir(exist_ok=True)
-    wanted = sys.argv[1:] or ["pages", "gallery", "parameters"]
+    wanted = sys.argv[1:] or ["pages", "gallery", "parameters", "standing"]
     if "pages" in wanted:
         draw_pages()
     if "gallery" in wanted:
         draw_gallery()
     if "parameters" in wanted:
         runpy.run_path(str(HERE.parent / "draw_parameters.py"), run_name="__main__")
+    if "standing" in wanted:
+        runpy.run_path(str(HERE.parent / "draw_standing.py"), run_name="__main__")
 
 
 def draw_pages() -> None:

@@ -18,9 +18,47 @@ from rwk.experiment.results import extent, read_results
 from rwk.experiment.tables import accuracy, markdown
 
 ROOT = Path(__file__).parent.parent
-PAGES = (ROOT / "README.md", *(ROOT / "docs" / name for name in ("performance.md", "own-costs.md", "matching.md")))
+PAGES = (
+    ROOT / "README.md",
+    *(ROOT / "docs" / name for name in ("how-good.md", "performance.md", "own-costs.md", "matching.md")),
+)
 PLACE = re.compile(r"(<!-- (?P<name>\w+) -->\n).*?(<!-- /(?P=name) -->)", re.DOTALL)
 Maker = Callable[[Any], str]
+
+
+def standing(root: Path) -> str:
+    """RWK and the best baseline on every dataset, with the rank of RWK."""
+    rows = []
+    for name, scores in accuracies(root).items():
+        others = {method: score for method, score in scores.items() if method != "RWK"}
+        best = max(others, key=others.__getitem__)
+        rank = f"{1 + sum(score > scores['RWK'] for score in others.values())} of {len(scores)}"
+        rows.append([name, f"{100 * scores['RWK']:.1f}", f"{best} {100 * others[best]:.1f}", rank])
+    return markdown(["dataset", "RWK", "best baseline", "rank of RWK"], rows)
+
+
+def losses(root: Path) -> str:
+    """The datasets on which a baseline is ahead of RWK by more than 0.3 points."""
+    behind = []
+    for name, scores in accuracies(root).items():
+        ahead = [method for method, score in scores.items() if score > scores["RWK"] + 0.003]
+        if ahead:
+            behind.append(f"{name} ({', '.join(sorted(ahead, key=lambda method: -scores[method]))})")
+    n_sets = len(accuracies(root))
+    first = f"RWK is first, or within 0.3 points of the first, on {n_sets - len(behind)} of {n_sets} datasets."
+    return f"{first} Ahead of it by more are: {'; '.join(behind)}." if behind else first
+
+
+def accuracies(root: Path) -> dict[str, dict[str, float]]:
+    """Mean accuracy by dataset and method, RWK first, for the datasets that RWK was run on."""
+    found = read_results(root / "results")
+    names = (*paper.DISCRETE, *paper.CONTINUOUS)
+    methods = ("RWK", *paper.BASELINES)
+    return {
+        name: {method: found[name, method].mean for method in methods if (name, method) in found}
+        for name in names
+        if (name, "RWK") in found
+    }
 
 
 def results(root: Path) -> str:
@@ -268,10 +306,13 @@ MAKERS = {
 }
 
 
+FROM_FOLDS = {maker.__name__: maker for maker in (results, standing, losses)}
+
+
 def content(name: str, root: Path) -> str:
     """The text for one place: a table made from its record, or the command that writes the record."""
-    if name == "results":
-        return results(root)
+    if name in FROM_FOLDS:
+        return FROM_FOLDS[name](root)
     record, command, maker = MAKERS[name]
     if not (root / record).exists():
         return f"*No record yet: `{command} {record}` writes it.*"

@@ -13,8 +13,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
-from rwk import RWKClassifier, RWKernel
+from rwk import Graph, RWKClassifier, RWKernel, as_graphs
 from rwk.datasets.synthetic import planted_motif
+from rwk.learn.grids import SETTINGS
 from rwk.learn.search import SUM
 from rwk.learn.svc import IndefiniteSVC
 
@@ -39,7 +40,25 @@ def test_no_arguments_learn(planted):
     graphs, names = planted
     classifier = RWKClassifier().fit(graphs[:36], names[:36])
     assert classifier.score(graphs[36:], names[36:]) >= 0.75
-    assert set(classifier.settings_) == {"l2", "both", "strong-global"}
+    assert set(classifier.settings_) == set(SETTINGS["discrete"])
+
+
+def test_attributes_take_the_continuous_settings_and_edge_labels_count():
+    graphs = as_graphs(
+        [Graph(3, np.array([[0, 1], [1, 2]]), node_attributes=np.eye(3)[[i % 3, 1, 2]]) for i in range(8)]
+    )
+    classifier = RWKClassifier().fit(graphs, [i % 2 for i in range(8)])
+    assert set(classifier.settings_) == set(SETTINGS["continuous"])
+    assert {made.wl_edge_labels for made in classifier.settings_.values()} == {"auto"}
+
+
+def test_given_values_of_eta_multiply_the_discrepancy_itself(planted):
+    graphs, names = planted
+    classifier = RWKClassifier(grid={"one": FAST}, eta=0.5, C=1.0).fit(graphs[:20], names[:20])
+    kernel = classifier.kernels_["one"].discrepancy()
+    expected = np.exp(-0.5 * kernel)
+    made = classifier._kernel({"one": kernel})
+    np.testing.assert_allclose(made / made.diagonal().mean(), expected / expected.diagonal().mean(), rtol=1e-12)
 
 
 def test_what_was_chosen_is_on_the_fitted_object(fitted):

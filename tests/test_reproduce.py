@@ -128,18 +128,23 @@ def test_every_published_figure_has_a_protocol_in_words() -> None:
 
 
 def test_every_variant_differs_from_the_method() -> None:
-    base = settings_of("RWK", "discrete", Parameters())
+    base = settings_of("RWK", "continuous", Parameters())
     for name in METHODS:
         if name != "RWK":
-            assert list(settings_of(name, "discrete", Parameters()).values()) != list(base.values()), name
+            assert list(settings_of(name, "continuous", Parameters()).values()) != list(base.values()), name
 
 
 @pytest.mark.parametrize("grid", ["discrete", "continuous"])
-def test_hops_act_in_every_setting(grid: str) -> None:
-    prints = [{fingerprint(p) for p in settings_of(name, grid, Parameters()).values()} for name in paper.HOPS]
-    assert all(len(part) == len(SETTINGS[grid]) for part in prints)
-    assert not prints[0] & prints[1]
-    assert not prints[1] & prints[2]
+def test_fewer_hops_change_the_settings_that_have_hops(grid: str) -> None:
+    whole, one, none = (settings_of(name, grid, Parameters()) for name in paper.HOPS)
+    assert list(whole) == list(one) == list(none)
+    assert {made.hops for made in whole.values()} == {0, 2}
+    for name, made in whole.items():
+        assert (one[name].hops, none[name].hops) == (min(made.hops, 1), 0)
+        assert (fingerprint(one[name]) == fingerprint(made)) == (made.hops == 0)
+
+
+def test_hops_need_distances_of_colours() -> None:
     with pytest.raises(ValueError, match="Hamming alone, on which hops do not act"):
         settings_of("RWK", "full", Parameters())
 
@@ -169,13 +174,15 @@ def test_fingerprints_change_only_with_the_solver() -> None:
     """Matrices and records of this version of the solver hold them: with others they would not be found again."""
     assert SOLVER_VERSION == 2
     words = {name: described(made) for name, made in settings_of("RWK-0", "discrete", Parameters()).items()}
+    alone = "beta_local=0.0 beta_global=0.0 entropy=0.03 sinkhorn_iter=30"
     assert words == {
-        "few": "hops=0 wl_rounds=1 beta_local=0.1 beta_global=0.1 entropy=0.03 @9d0c8c14b8",
-        "weak": "hops=0 beta_local=0.1 beta_global=0.1 entropy=0.03 @40592e98a1",
-        "strong": "hops=0 @8ba2b93863",
+        "colours": "hops=0 beta_local=0.1 beta_global=0.0 entropy=0.03 @05901a0d72",
+        "walks": f"hops=0 wl_rounds=0 feature_metric=product return_weight=0.5 {alone} @b5c8730734",
+        "sharp-walks": f"hops=0 wl_rounds=0 feature_metric=product return_weight=2.0 {alone} @d78eaa509a",
+        "colours-and-walks": f"hops=0 feature_metric=product {alone} @32a8db8fac",
     }
     attributes = settings_of("RWK", "continuous", Parameters(backend="gpu", n_jobs=3))["attributes"]
-    assert fingerprint(attributes, "bonds") == "bc398cf12f"
+    assert fingerprint(attributes, "bonds") == "d10974cb1f"
 
 
 def test_a_kept_matrix_is_the_solved_one(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,7 +241,7 @@ def test_records_hold_the_settings_in_full(toy: Path, options: Options) -> None:
 def test_records_of_other_settings_are_refused(toy: Path, options: Options) -> None:
     run("discrete", options, toy)
     with pytest.raises(ValueError, match="made with another grid"):
-        run("discrete", replace(options, grid="small"), toy)
+        run("discrete", replace(options, grid="paper"), toy)
 
 
 def test_every_method_meets_the_same_folds(toy: Path, options: Options) -> None:

@@ -17,6 +17,7 @@ from rwk.experiment.results import (
     by_method,
     chosen_settings,
     gains,
+    is_fair,
     legend,
     read_results,
     side_by_side,
@@ -57,8 +58,8 @@ def results_page(folder: str | os.PathLike[str]) -> str:
     for kind, (title, sets) in KINDS.items():
         datasets = present(found, sets)
         methods = (*paper.HOPS, *paper.BASELINES)
-        parts += [f"## {title}", _command(kind), side_by_side(found, datasets, paper.HOPS), page_text.NOT_BLIND]
-        parts += [page_text.CHANGED[kind], _earlier(found, kind, datasets)]
+        parts += [f"## {title}", _command(kind), side_by_side(found, datasets, paper.HOPS), page_text.FROZEN]
+        parts += [page_text.DECIDED[kind], _earlier(found, kind, datasets)]
         parts += [page_text.FORMS] if kind == "continuous" else []
         parts += [
             "### All methods",
@@ -66,7 +67,7 @@ def results_page(folder: str | os.PathLike[str]) -> str:
             by_method(found, datasets, methods, notes),
             page_text.BASELINE_GRIDS,
             page_text.NETWORKS,
-            page_text.FAIR + longer_training() if any(_is_fair(found, dataset) for dataset in datasets) else "",
+            page_text.FAIR + longer_training() if _any_fair(found, datasets) else "",
         ]
         parts += _compared(found, kind, datasets)
         parts += ["### Ablation", _command("ablation", datasets), by_method(found, datasets, (*SIGNS, *paper.ABLATION))]
@@ -90,10 +91,8 @@ def results_page(folder: str | os.PathLike[str]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _is_fair(found: Found, dataset: str, method: str | None = None) -> bool:
-    """Whether a baseline, or any baseline, was run with what RWK has on a dataset."""
-    names = [method] if method else paper.BASELINES
-    return any(found[dataset, name].scores[-1].protocol.get("fair") for name in names if (dataset, name) in found)
+def _any_fair(found: Found, datasets: Iterable[str]) -> bool:
+    return any(is_fair(found, dataset, method) for dataset in datasets for method in paper.BASELINES)
 
 
 def _earlier_solver(found: Found) -> str:
@@ -178,7 +177,7 @@ def _commands(found: Found, kind: str, datasets: Iterable[str]) -> str:
         repeats = {dataset: found[dataset, method].n_repeats for dataset in datasets if (dataset, method) in found}
         groups: dict[tuple[int, bool], list[str]] = {}
         for dataset, count in sorted(repeats.items(), key=lambda one: -one[1]):
-            published = method in paper.BASELINES and not _is_fair(found, dataset, method)
+            published = method in paper.BASELINES and not is_fair(found, dataset, method)
             groups.setdefault((count, published), []).append(dataset)
         for (count, published), here in groups.items():
             command = f"rwk reproduce {kind} --datasets {','.join(here)} --methods {method} --repeats {count}"

@@ -113,13 +113,20 @@ def extent(group: Experiment) -> str:
     return f"{group.n_repeats} × {group.n_splits}{missing}"
 
 
+def is_fair(found: Found, dataset: str, method: str) -> bool:
+    """Whether a baseline was run with what RWK has on a dataset."""
+    group = found.get((dataset, method))
+    return group is not None and bool(group.scores[-1].protocol.get("fair"))
+
+
 def _entry(found: Found, notes: Mapping[tuple[str, str], Note], dataset: str, method: str) -> str:
     """Our accuracy, or the note in its place."""
     group, note = found.get((dataset, method)), notes.get((dataset, method))
     if group is None or (note and group.n_missing):
         return note.words if note else ""
     short = "" if extent(group) == USUAL else f", {extent(group)}"
-    text = accuracy(group) + short
+    mark = " †" if method in paper.BASELINES and not is_fair(found, dataset, method) else ""
+    text = accuracy(group) + short + mark
     return bold(text) if method in paper.BASELINES and ahead(found, dataset, method) else text
 
 

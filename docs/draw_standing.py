@@ -1,0 +1,47 @@
+"""Draw where RWK stands among all methods on every dataset: `python docs/draw.py standing`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tables import ROOT, accuracies
+
+from rwk.report import new_figure
+
+PLACE = Path(__file__).parent / "images" / "how-good.svg"
+GREY, COLOUR = "#9aa0a6", "#c0392b"
+
+
+def main() -> None:
+    scores = accuracies(ROOT)
+    figure = new_figure(8.0, 6.2)
+    ax = figure.subplots()
+    for row, (_, by_method) in enumerate(scores.items()):
+        others = {method: 100 * score for method, score in by_method.items() if method != "RWK"}
+        mine = 100 * by_method["RWK"]
+        ax.scatter(list(others.values()), [row] * len(others), s=26, color=GREY, alpha=0.65, linewidths=0)
+        ax.scatter([mine], [row], s=70, color=COLOUR, zorder=3)
+        best = max(others, key=others.__getitem__)
+        ax.annotate(
+            best, (others[best], row), (0, 7), textcoords="offset points", ha="center", fontsize=7, color="#555555"
+        )
+        rank = 1 + sum(score > mine for score in others.values())
+        ax.text(1.015, row, f"{rank} of {len(by_method)}", transform=ax.get_yaxis_transform(), va="center", fontsize=9)
+    ax.text(1.015, -0.85, "rank", transform=ax.get_yaxis_transform(), va="center", fontsize=9, color="#555555")
+    ax.set_yticks(range(len(scores)), list(scores))
+    ax.invert_yaxis()
+    ax.set_xlim(right=95)
+    ax.set_xlabel("accuracy in percent (nested cross-validation)")
+    ax.grid(axis="x", color="#eeeeee")
+    ax.set_axisbelow(True)
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    ax.scatter([], [], s=70, color=COLOUR, label="RWK")
+    ax.scatter([], [], s=26, color=GREY, label="the sixteen baselines")
+    ax.legend(loc="lower left", frameon=False)
+    figure.savefig(PLACE, bbox_inches="tight", metadata={"Date": None})
+    print(PLACE)
+
+
+if __name__ == "__main__":
+    main()
