@@ -23,7 +23,7 @@ def test_every_benchmark_is_tested() -> None:
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     assert scripts == {
         "atom_maps", "baselines", "fgw_directions", "install_sizes", "landmarks", "matching", "neighbours",
-        "network_protocol", "point_clouds", "scaling", "workers",
+        "network_protocol", "point_clouds", "same_folds", "scaling", "workers",
     }  # fmt: skip
 
 
@@ -37,6 +37,15 @@ def test_install_sizes(tmp_path: Path) -> None:
     rows = json.loads((ROOT / "results" / "install-sizes.json").read_text())["rows"]
     table = (ROOT / "results" / "install-sizes.md").read_text()
     assert all(f"{row['megabytes']:,.0f} MB |" in table for row in rows)
+
+
+def test_same_folds(tmp_path: Path) -> None:
+    pytest.importorskip("grakel", reason="GraKeL carries MUTAG")
+    run("same_folds.py", "MUTAG", "--repeats", 1, "--output", tmp_path / "record.json")
+    (row,) = json.loads((tmp_path / "record.json").read_text())["rows"]
+    assert (row["folds"], row["folds_on_record"]) == (10, 10)
+    assert row["differ_between_kernels"] == 0
+    assert row["differ_from_record"] <= 1
 
 
 def test_baselines(tmp_path: Path) -> None:
