@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import rwk
+from rwk.runtime.moved import MOVED
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -67,6 +68,7 @@ def test_one_version_number() -> None:
     assert PROJECT["dynamic"] == ["version"]
     assert "version" not in PROJECT
     copies = {
+        "CHANGELOG.md": r"\A# Changelog\n(?:(?!^## ).*\n)*^## (\S+)",
         "CITATION.cff": r"^version: (\S+)$",
         "docs/cite.md": r"version = \{(\S+)\}|in rwk (\d+\.\d+\.\d+)",
     }
@@ -74,3 +76,9 @@ def test_one_version_number() -> None:
         text = (ROOT / name).read_text(encoding="utf-8")
         found = {"".join(groups) for groups in (match.groups("") for match in re.finditer(pattern, text, re.MULTILINE))}
         assert found == {rwk.__version__}, f"{name} has {found}"
+
+
+def test_the_changelog_lists_every_moved_module() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    listed = dict(re.findall(r"^\| `(rwk[\w.]+)` \| `(rwk[\w.]+)` \|$", text, re.MULTILINE))
+    assert listed == dict(MOVED)

@@ -64,6 +64,7 @@ def test_the_site_shows_the_changelog(site):
     page = (site / "changelog.html").read_text(encoding="utf-8")
     assert "<h1" in page
     assert "0.1.0" in page
+    assert rwk.__version__ in page
 
 
 # ---------------------------------------------------------------- pages that list everything
