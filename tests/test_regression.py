@@ -392,3 +392,15 @@ def test_an_unseen_element_is_one_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.predict(["CCO"])
+
+
+@pytest.mark.parametrize("model", [RWKRegressor(), RWKGaussianProcess()], ids=["ridge", "process"])
+def test_scikit_learn_conventions_of_parameters(model):
+    """The checks of scikit-learn that need no table of numbers as input."""
+    from sklearn.utils import estimator_checks as checks
+
+    name = type(model).__name__
+    checks.check_no_attributes_set_in_init(name, clone(model))
+    checks.check_get_params_invariance(name, clone(model))
+    checks.check_set_params(name, clone(model))
+    checks.check_parameters_default_constructible(name, clone(model))
