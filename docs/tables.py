@@ -49,6 +49,18 @@ def losses(root: Path) -> str:
     return f"{first} Ahead of it by more are: {'; '.join(behind)}." if behind else first
 
 
+def repeated(record: Any) -> str:
+    """How many folds differ between two kernels of linear algebra, and from the stored records."""
+    rows = record["rows"]
+    total = {key: sum(row[key] for row in rows) for key in rows[0] if key.startswith(("folds", "differ"))}
+    return (
+        f"RWK was run again on two repeats of {', '.join(row['dataset'] for row in rows)}, matrices included, with the "
+        f"kernels {' and '.join(rows[0]['kernels'])} of OpenBLAS. {total['differ_between_kernels']} of "
+        f"{total['folds']} folds differ between the two, and {total['differ_from_record']} of "
+        f"{total['folds_on_record']} from the records above, which were made on another computer."
+    )
+
+
 def accuracies(root: Path) -> dict[str, dict[str, float]]:
     """Mean accuracy by dataset and method, RWK first, for the datasets that RWK was run on."""
     found = read_results(root / "results")
@@ -296,6 +308,7 @@ RECORDS: dict[str, tuple[str, tuple[Maker, ...]]] = {
     "bench-baselines.json": ("python benchmarks/baselines.py --json", (baselines,)),
     "point-clouds.json": ("python benchmarks/point_clouds.py --output", (point_clouds,)),
     "matching/cells.jsonl": ("python benchmarks/matching.py --output", (matching_recovery, matching_summary)),
+    "same-folds.json": ("python benchmarks/same_folds.py MUTAG PTC_MR BZR COX2 --output", (repeated,)),
     "atom-maps.json": ("python benchmarks/atom_maps.py --output", (atom_maps,)),
     "bench-gpu.json": ("rwk bench --backend gpu --output", (gpu, bounds, grams)),
 }

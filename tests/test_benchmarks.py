@@ -22,8 +22,8 @@ def run(script: str, *arguments: object) -> str:
 def test_every_benchmark_is_tested() -> None:
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     assert scripts == {
-        "atom_maps", "baselines", "fgw_directions", "install_sizes", "landmarks", "matching", "neighbours",
-        "network_protocol", "point_clouds", "same_folds", "scaling", "workers",
+        "atom_maps", "baselines", "classifier", "fgw_directions", "install_sizes", "landmarks", "matching",
+        "neighbours", "network_protocol", "point_clouds", "same_folds", "scaling", "workers",
     }  # fmt: skip
 
 
@@ -37,6 +37,14 @@ def test_install_sizes(tmp_path: Path) -> None:
     rows = json.loads((ROOT / "results" / "install-sizes.json").read_text())["rows"]
     table = (ROOT / "results" / "install-sizes.md").read_text()
     assert all(f"{row['megabytes']:,.0f} MB |" in table for row in rows)
+
+
+def test_classifier(tmp_path: Path) -> None:
+    pytest.importorskip("grakel", reason="GraKeL carries MUTAG")
+    run("classifier.py", "MUTAG", "--folds", 1, "--output", tmp_path / "record.json")
+    (row,) = json.loads((tmp_path / "record.json").read_text())["rows"]
+    assert row["folds"] == 1
+    assert abs(row["classifier"] - row["harness"]) <= 3 / 19  # graphs of the fold
 
 
 def test_same_folds(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,8 @@ def test_a_machine_record_adds_cores_and_command(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("sys.argv", ["/somewhere/rwk/__main__.py", "bench", "--graphs", "9"])
     found = machine.machine_record(7)
     assert found["command"] == "rwk bench --graphs 9"
+    monkeypatch.setattr(sys, "argv", ["/home/x/bin/rwk", "bench", "-o", "/home/x/out.json"])
+    assert machine.machine_record(7)["command"] == "rwk bench -o out.json"
     assert 1 <= found["cores"] <= (os.cpu_count() or 1)
     assert found.items() >= machine.versions(7).items()
 

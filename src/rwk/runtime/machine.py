@@ -51,8 +51,12 @@ def versions(solver: object, *, backend: str = "cpu") -> dict[str, str]:
 
 
 def machine_record(solver: object) -> dict[str, Any]:
-    """`versions`, the number of usable cores and the command: what is stored beside a figure."""
-    command = [Path(sys.argv[0]).name.replace("__main__.py", "rwk"), *sys.argv[1:]]
+    """`versions`, the number of usable cores and the command: what is stored beside a figure.
+
+    Of absolute paths in the command only the last part is kept: folders of one computer mean nothing on another.
+    """
+    named = (Path(given).name if Path(given).is_absolute() else given for given in sys.argv[1:])
+    command = [Path(sys.argv[0]).name.replace("__main__.py", "rwk"), *named]
     return {**versions(solver), "cores": thread_count(None), "command": " ".join(command)}
 
 
