@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from rwk.graphs import GraphSet
     from rwk.transport.measures import GraphMeasures
 
-GridName = Annotated[str, typer.Option("--grid", help="Settings to choose from: quick, small, paper or full.")]
+GridName = Annotated[
+    str, typer.Option("--grid", help="Settings to choose from: quick, small, discrete, continuous, paper or full.")
+]
 Repeats = Annotated[int, typer.Option(help="Repeats of the outer cross-validation.", min=1)]
 Splits = Annotated[int, typer.Option(help="Outer folds.", min=2)]
 
