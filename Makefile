@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # numba keeps compiled code here, so that a clean checkout compiles once
 export NUMBA_CACHE_DIR ?= $(CURDIR)/$(VENV)/numba
 
-.PHONY: demo test lint bench docs images tables browser clean
+.PHONY: demo test lint bench docs images tables constraints browser clean
 
 demo: $(VENV)/.demo ## the main job on MUTAG; results under out/
 	RWK_DATA="$(CURDIR)/$(VENV)/data" $(BIN)/rwk demo --output out
@@ -32,6 +32,16 @@ images: $(VENV)/.dev ## the pictures of the documentation, under docs/images/
 
 tables: $(VENV)/.dev ## the figures of the README, from the records under results/
 	$(BIN)/python docs/tables.py
+
+constraints: $(VENV)/.made ## pin the newest versions; use the oldest supported Python: make constraints PYTHON=python3.11
+	rm -rf $(VENV)/renewed
+	$(PYTHON) -m venv $(VENV)/renewed
+	$(VENV)/renewed/bin/python -m pip install --quiet --upgrade pip
+	$(VENV)/renewed/bin/python -m pip install --quiet -e '.[dev]' build hatchling pre-commit twine uv
+	{ grep '^#' constraints.txt; $(VENV)/renewed/bin/python -m pip freeze --exclude-editable | \
+	  sed -E 's/\+[a-z0-9.]+$$//' | grep -E '^[A-Za-z0-9_.-]+=='; } > $(VENV)/constraints.txt
+	mv $(VENV)/constraints.txt constraints.txt
+	rm -rf $(VENV)/renewed
 
 browser: ## Chromium for the end-to-end test of the explorer (Debian and its relatives)
 	@command -v chromedriver >/dev/null || { \

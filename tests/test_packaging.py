@@ -70,6 +70,7 @@ def test_one_version_number() -> None:
     copies = {
         "CHANGELOG.md": r"\A# Changelog\n(?:(?!^## ).*\n)*^## (\S+)",
         "CITATION.cff": r"^version: (\S+)$",
+        "recipe/meta.yaml": r'set version = "(\S+)"',
         "docs/cite.md": r"version = \{(\S+)\}|in rwk (\d+\.\d+\.\d+)",
     }
     for name, pattern in copies.items():
@@ -82,3 +83,44 @@ def test_the_changelog_lists_every_moved_module() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     listed = dict(re.findall(r"^\| `(rwk[\w.]+)` \| `(rwk[\w.]+)` \|$", text, re.MULTILINE))
     assert listed == dict(MOVED)
+
+
+def test_the_conda_recipe_requires_what_the_package_requires() -> None:
+    text = (ROOT / "recipe" / "meta.yaml").read_text(encoding="utf-8")
+    listed = re.findall(r"^    - (.+)$", text.split("  run:")[1].split("\ntest:")[0], re.MULTILINE)
+    wanted = [f"python{PROJECT['requires-python']}", *PROJECT["dependencies"]]
+    assert sorted(line.replace(" ", "") for line in listed) == sorted(wanted)
+
+
+def test_constraints_pin_all_that_the_workflows_install() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = dict(line.split("==") for line in lines if not line.startswith("#"))
+    pinned = {name.lower().replace("_", "-") for name in pins}
+    wanted = {*map(name_of, PROJECT["optional-dependencies"]["dev"]), *map(name_of, declared()), "build", "twine", "uv"}
+    assert {name.replace("_", "-") for name in wanted} - {"rwk"} <= pinned
+    assert all(re.fullmatch(r"[\w.]+", version) for version in pins.values())  # no build of one machine, such as +cpu
+
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.stem)
+def test_workflows_are_bounded_and_name_files_that_exist(file: Path) -> None:
+    yaml = pytest.importorskip("yaml")
+    text = file.read_text(encoding="utf-8")
+    flow = yaml.safe_load(text)
+    assert flow["permissions"] == {"contents": "read"}
+    for job in flow["jobs"].values():
+        assert job["timeout-minutes"] <= 60
+        assert all(("run" in step) != ("uses" in step) for step in job["steps"])
+        assert all(re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"]) for step in job["steps"] if "uses" in step)
+    for name in re.findall(r"tests/\w+\.py|constraints\.txt", text):
+        assert (ROOT / name).exists(), f"{file.name} names {name}"
+
+
+def test_the_tests_run_on_every_python_that_the_package_claims() -> None:
+    yaml = pytest.importorskip("yaml")
+    flow = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))
+    claimed = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    assert set(claimed) <= set(flow["jobs"]["test"]["strategy"]["matrix"]["python"])
+    assert PROJECT["requires-python"] == f">={claimed[0]}"
