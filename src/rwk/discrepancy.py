@@ -20,6 +20,7 @@ from rwk.runtime.parameter_checks import ParameterError, check_choice, check_sta
 from rwk.runtime.threads import Ticker
 from rwk.runtime.watched import watched
 from rwk.transport.measures import GraphMeasures, in_precision
+from rwk.transport.pairs import check_solution
 from rwk.transport.payments import node_payments
 from rwk.transport.problem import PairSolution
 from rwk.transport.starts import annealed_solutions, best_solution
@@ -180,6 +181,7 @@ def aligned(
         )
 
     solution = solve(0, 1)
+    check_solution(solution)
     solution = replace(solution, paid=node_payments(solved, 0, 1, weights, solution.coupling))
     if settings.debias:
         own = [solve(i, i).value for i in (0, 1)]

@@ -17,6 +17,7 @@ from rwk.gram.matrix import cross_discrepancy, self_discrepancy, symmetric_discr
 from rwk.graphs import GraphError, GraphSet
 from rwk.parameters import Parameters, Scale
 from rwk.represent import represent
+from rwk.runtime.finite import kernel_of
 from rwk.runtime.threads import Ticker
 from rwk.runtime.watched import watched
 from rwk.transport.measures import GraphMeasures
@@ -333,7 +334,7 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return Parameters.of(keywords)
 
     def _kernel(self, matrix: Matrix) -> Matrix:
-        return np.exp(-self.eta * matrix)
+        return np.asarray(kernel_of(matrix, self.eta))
 
 
 def _node_features(graphs: GraphSet) -> str:

@@ -26,6 +26,7 @@ from rwk.baselines.parameter_ranges import RANGES, Range, check_parameters
 from rwk.convert import as_graphs
 from rwk.graphs import GraphError, GraphSet
 from rwk.runtime.arrays import FloatArray
+from rwk.runtime.finite import finite_matrix
 
 Kind = Literal["kernel", "discrepancy", "classifier"]
 LARGE: Final = 2000  # graphs
@@ -119,12 +120,14 @@ class GraphKernel(TransformerMixin, Baseline):  # type: ignore[misc]
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> FloatArray:
         """Fit, and return the symmetric Gram matrix of the fitted graphs."""
         self.fit(X)
-        return self._compare(self.fitted_, None)
+        return finite_matrix(self._compare(self.fitted_, None), what=f"{self.title}: the kernel")
 
     def transform(self, X: Any) -> FloatArray:
         """Kernel values of new graphs (rows) with the fitted graphs (columns)."""
         check_is_fitted(self, "fitted_")
-        return self._compare(self._represent(self._graphs(X)), self.fitted_)
+        return finite_matrix(
+            self._compare(self._represent(self._graphs(X)), self.fitted_), what=f"{self.title}: the kernel"
+        )
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the columns, one per fitted graph."""
@@ -206,9 +209,8 @@ class DiscrepancyKernel(GraphKernel):
     def discrepancy(self, X: Any = None) -> FloatArray:
         """Discrepancies of new graphs with the fitted graphs; without X, those between the fitted graphs."""
         check_is_fitted(self, "fitted_")
-        if X is None:
-            return self._discrepancies(self.fitted_, None)
-        return self._discrepancies(self._represent(self._graphs(X)), self.fitted_)
+        ends = (self.fitted_, None) if X is None else (self._represent(self._graphs(X)), self.fitted_)
+        return finite_matrix(self._discrepancies(*ends), what=f"{self.title}: the discrepancy")
 
     def settings(self, X: Any, *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
         """Like `GraphKernel.settings`, with discrepancies instead of kernels."""
@@ -238,6 +240,7 @@ def cosine(gram: FloatArray, rows: FloatArray, columns: FloatArray) -> FloatArra
 
 def kept(matrix: FloatArray) -> Any:
     """The matrix of a setting as it is kept in memory with the others: in single precision if it is large."""
+    finite_matrix(matrix, what="the kernel or discrepancy")
     return matrix.astype(np.float32) if len(matrix) > LARGE else matrix
 
 

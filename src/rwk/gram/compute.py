@@ -20,6 +20,7 @@ from rwk.gram.reading import Gram
 from rwk.gram.store import GramStore, MemoryTiles
 from rwk.gram.tiles import Tile
 from rwk.parameters import Parameters
+from rwk.runtime.finite import finite_matrix
 from rwk.runtime.log import LOG
 from rwk.runtime.watched import MovingBar, shown_progress
 from rwk.runtime.words import counted
@@ -201,6 +202,8 @@ def _solve_missing(
     say(0)
     try:
         for tile, solved in workers.solve(job, still_missing(), kept.block, say):
+            members = kept.tiling.members(tile.row), kept.tiling.members(tile.column)
+            finite_matrix(solved.values, rows=members[0], columns=members[1])
             kept.write(tile, solved)
             progress.tiles_done += 1
             progress.pairs_done += tile.n_pairs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from rwk.gram.health import GramHealth
 from rwk.gram.kept import Kept, health_of
 from rwk.parameters import Parameters
 from rwk.runtime.backends import backend_name
+from rwk.runtime.finite import finite_matrix, finite_values
 from rwk.runtime.threads import Ticker
 from rwk.transport.measures import GraphMeasures, in_precision, joined
 from rwk.transport.pairs import solve_pairs
@@ -45,6 +46,7 @@ def symmetric_discrepancy(
                 tick(len(rows))
         else:
             results, seconds = _solve(measures, np.stack([rows, columns], axis=1), parameters, tick)
+            finite_values(results.values, _pair_named(rows, columns))
             values, health = results.values, _health(results, seconds)
             if kept:
                 kept.write(title, values=values, health=np.array(health, np.float64))
@@ -92,6 +94,7 @@ def cross_discrepancy(
     both = joined(new, fitted)
     pairs = np.stack([rows, columns + new.n_graphs], axis=1)
     results, seconds = _solve(both, pairs, parameters, tick)
+    finite_values(results.values, lambda k: f"new graph {rows[k]} and fitted graph {columns[k]}")
     matrix = results.values.reshape(new.n_graphs, fitted.n_graphs)
     if parameters.debias:
         if fitted_self is None:
@@ -106,14 +109,14 @@ def column_discrepancy(
     """RW of every graph of a set (rows) with some of them (columns), never debiased."""
     rows, places = np.indices((measures.n_graphs, len(columns))).reshape(2, -1)
     results, _ = _solve(measures, np.stack([rows, columns[places]], axis=1), parameters, tick)
-    return results.values.reshape(measures.n_graphs, len(columns))
+    return finite_matrix(results.values.reshape(measures.n_graphs, len(columns)), columns=columns)
 
 
 def self_discrepancy(measures: GraphMeasures, parameters: Parameters) -> Matrix:
     """RW(G, G) of every graph, for debiasing."""
     numbers = np.arange(measures.n_graphs)
     results, _ = _solve(measures, np.stack([numbers, numbers], axis=1), parameters, None)
-    return results.values
+    return finite_values(results.values, lambda k: f"graph {k} and itself")
 
 
 def _solve(
@@ -131,6 +134,10 @@ def _solve(
         tick=tick,
     )
     return results, time.perf_counter() - start
+
+
+def _pair_named(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Callable[[int], str]:
+    return lambda k: f"graphs {rows[k]} and {columns[k]}"
 
 
 def _health(results: PairResults, seconds: float) -> GramHealth:

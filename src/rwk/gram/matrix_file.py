@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from rwk import __version__
 from rwk.parameters import Parameters
 from rwk.runtime.files import OutputError, check_writable, plain_value, write_whole
+from rwk.runtime.finite import kernel_of
 
 
 def check_matrix_file(path: str | os.PathLike[str]) -> Path:
@@ -54,7 +55,7 @@ def save_gram(
     ['discrepancy', 'kernel', 'name', 'parameters', 'version']
     """
     arrays: dict[str, Any] = {
-        "kernel": np.exp(-parameters.eta * discrepancy),
+        "kernel": kernel_of(discrepancy, parameters.eta),
         "discrepancy": discrepancy,
         "parameters": json.dumps(parameters.asdict(), default=plain_value),
         "version": __version__,

@@ -16,6 +16,7 @@ from rwk.gram.tiles import Tiling
 from rwk.parameters import Parameters
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.display import card_of
+from rwk.runtime.finite import finite_matrix
 from rwk.runtime.words import size
 
 
@@ -130,8 +131,9 @@ class Gram:
     def kernel(self, eta: float | None = None) -> FloatArray:
         """The kernel matrix K = exp(-eta D), with the eta of the parameters unless another is given."""
         out = self.discrepancy()
-        out *= -(self._settings.eta if eta is None else eta)
-        return np.exp(out, out=out)
+        with np.errstate(over="ignore"):
+            out *= -(self._settings.eta if eta is None else eta)
+            return finite_matrix(np.exp(out, out=out), what="the kernel")
 
     def memmap(self, path: str | os.PathLike[str]) -> NDArray[np.float64]:
         """Write D to an .npy file, replacing an existing one, and return it mapped into memory, read-only."""

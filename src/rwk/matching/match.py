@@ -17,7 +17,7 @@ from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.parameter_checks import check_range, check_starts
 from rwk.transport.interchangeable import alike_rows
 from rwk.transport.measures import GraphMeasures
-from rwk.transport.pairs import backend_named
+from rwk.transport.pairs import backend_named, check_solution
 from rwk.transport.payments import node_payments
 from rwk.transport.problem import START_SHARE, PairSolution
 
@@ -78,6 +78,7 @@ def match(G: Any, H: Any, *, n_starts: int = 10, refine: bool = True, kicks: int
         solution = min(stages[-1], key=lambda one: one.value)
         places = rounded(solution.coupling)
         found = [Candidate(misfit_of(search, places), places)]
+    check_solution(solution)
     places, confidence = found[0].places, confidences(search, found)
     blurred = stages[0][0].coupling  # from mu nu^T: nodes that are alike still have equal rows
     numbers = np.stack([np.arange(len(places)), places], axis=1)

@@ -33,6 +33,7 @@ from rwk.gram.matrix import column_discrepancy, self_discrepancy
 from rwk.kernel import RWKernel
 from rwk.retrieval.bounds import means
 from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.runtime.finite import kernel_of
 from rwk.transport.measures import GraphMeasures, cut
 
 SELECTIONS: Final = ("k-means++", "leverage", "uniform")
@@ -152,7 +153,7 @@ class RWFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         )
         self.landmarks_ = drawing.draw(self.selection, m)
         self.n_solved_ = drawing.columns.size + (0 if own is None else len(own))
-        columns = np.exp(-settings.eta * drawing.discrepancy())
+        columns = kernel_of(drawing.discrepancy(), settings.eta)
         self.map_, self.signature_ = nystroem_map(columns[self.landmarks_], self.tol)
         features = columns @ self.map_
         self.centre_ = features.mean(axis=0)
@@ -256,7 +257,7 @@ class Drawing:
 
     def _leverage(self) -> FloatArray:
         """Ridge leverage scores of all graphs, from the Nystroem features of the landmarks so far."""
-        kernel = np.exp(-self.eta * self.discrepancy())
+        kernel = kernel_of(self.discrepancy(), self.eta)
         values, vectors = np.linalg.eigh(kernel[self.chosen])
         size = np.maximum(np.abs(values), 1e-6 * np.abs(values).max())
         features = kernel @ vectors / np.sqrt(size)

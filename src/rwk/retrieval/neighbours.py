@@ -21,6 +21,7 @@ from rwk.parameters import Parameters
 from rwk.retrieval.bounds import Signatures, lower_bounds, quadratic_bounds, signatures
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.display import card_of
+from rwk.runtime.finite import finite_values
 from rwk.runtime.threads import Ticker
 from rwk.runtime.watched import shown_progress
 from rwk.transport.cpu.lower_bounds import linear_bounds
@@ -207,6 +208,7 @@ class _Scan(NamedTuple):
             backend=settings.solver(),
             n_jobs=settings.n_jobs,
         )
+        finite_values(results.values, lambda k: f"query {q} and graph {chosen[k]}")
         return self._debiased(q, results.values, chosen)
 
     def _pairs(self, q: int, chosen: IntArray) -> IntArray:

@@ -12,6 +12,7 @@
     files             files that are written completely or not at all
     deadline          work in a process of its own that is stopped after a time limit
     machine           the versions, the commit and the processor that a result was made with
+    finite            the last check of a result: NaN and infinity become an error
     parameter_checks  checks of the type and range of one parameter
     words             counts, durations and sizes as text
     display           which module draws the notebook cards of records

@@ -12,12 +12,13 @@ from rwk.graphs import GraphError
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.runtime.finite import finite_values
 from rwk.runtime.parameter_checks import ParameterError, check_starts
 from rwk.runtime.threads import in_threads
 from rwk.spaces.models import model_of, settings_of, unit_of
 from rwk.spaces.space import Space, as_graph_set, as_spaces, checked_cost
 from rwk.transport.measures import GraphMeasures, in_precision
-from rwk.transport.pairs import planned, solve_pair
+from rwk.transport.pairs import check_solution, planned, solve_pair
 from rwk.transport.pairs import solve_pairs as solve_measures
 from rwk.transport.problem import NO_COST, PairResults, PairSolution
 from rwk.transport.starts import best_solution
@@ -99,6 +100,7 @@ def solve(
         backend=_backend(settings, own_costs=own.size > 0),
         cost=own[kept] * chosen.feature_factor if own.size else own,
     )
+    check_solution(solution)
     coupling = np.zeros((sides[0].n_points, sides[1].n_points))
     coupling[kept] = solution.coupling
     return replace(solution, coupling=coupling)
@@ -162,7 +164,8 @@ def solve_pairs(
         ]
         return _solve_with_costs(measures, numbers, scaled, settings, backend)
     weights, options = settings.cost_weights(), settings.scg_options()
-    return solve_measures(measures, numbers, weights, options, backend=backend, n_jobs=settings.n_jobs)
+    results = solve_measures(measures, numbers, weights, options, backend=backend, n_jobs=settings.n_jobs)
+    return _finite(results)
 
 
 def _two_sides(cost: Any, structures: Sequence[Any] | None, weights: Sequence[Any] | None) -> list[Space]:
@@ -244,4 +247,9 @@ def _solve_with_costs(
         return 1
 
     in_threads(work, len(plan.solves), n_jobs=settings.n_jobs if backend == "cpu" else 1, tick=None)
-    return plan.folded(results)
+    return _finite(plan.folded(results))
+
+
+def _finite(results: PairResults) -> PairResults:
+    finite_values(results.values, "pair {}".format)
+    return results

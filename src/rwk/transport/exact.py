@@ -89,6 +89,9 @@ def run_pair(
         gap, converged, n_iter = np.inf, False, 0
         for iteration in range(options.max_iter):
             scalar.gradient(pair, kl, image, logs, g)  # 3 gradient
+            if not np.isfinite(g).all():  # POT would crash; the value becomes NaN, which the caller reports
+                gamma[:] = gap = np.nan
+                break
             delta = exact_plan(g, pair.mu, pair.nu) - gamma  # 4 direction
             slope = inner(delta, g)  # 5 gap
             gap = -slope
@@ -123,4 +126,6 @@ def true_gap(measures: GraphMeasures, a: int, b: int, weights: CostWeights, coup
         if kl:
             scalar.logarithms(gamma, pair.log_prior, logs)
         scalar.gradient(pair, kl, image, logs, g)
+        if not np.isfinite(g).all():
+            return float("nan")
         return float(inner(gamma - exact_plan(g, pair.mu, pair.nu), g))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.runtime.backends import backend_name
+from rwk.runtime.finite import NotFiniteError, finite_values
 from rwk.runtime.threads import Ticker
 from rwk.transport.measures import GraphMeasures
 from rwk.transport.problem import NO_COST, NO_START, CostWeights, PairResults, PairSolution, ScgOptions
@@ -58,6 +59,14 @@ def solve_pair(
     elsewhere = {name: given for name, given in (("start", start), ("cost", cost)) if given.size}
     solution: PairSolution = backend_named(backend).run_pair(measures, a, b, weights, options, trace=trace, **elsewhere)
     return solution
+
+
+def check_solution(solution: PairSolution) -> None:
+    """Raise `NotFiniteError` if a number of the solution is NaN or infinite, or its coupling holds no mass."""
+    numbers = [solution.value, solution.gap, *solution.terms.values(), float(solution.coupling.sum())]
+    finite_values(numbers, lambda _: "the two graphs")
+    if numbers[-1] <= 0.0:
+        raise NotFiniteError("the coupling of the two graphs holds no mass; rescale their node weights or the entropy")
 
 
 def backend_named(name: str) -> Any:
