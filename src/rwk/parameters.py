@@ -220,10 +220,14 @@ class Parameters:
             value = getattr(settings, name)
             if not (name == "scale" and isinstance(value, Mapping)):
                 check_choice(name, value, choices)
+        changed: dict[str, Any] = {}
         for name, (low, high, strict, whole) in RANGES.items():
             value = getattr(settings, name)
             if not (name in _MAY_BE_NONE and value is None):
                 check_range(name, value, low=low, high=high, strict=strict, whole=whole)
+                if whole and not isinstance(value, int):  # 2.0, or a number of numpy
+                    changed[name] = int(value)
+        settings = replace(settings, **changed) if changed else settings
         if settings.wl_edge_labels not in ("auto", True, False):
             raise ParameterError(f"wl_edge_labels={settings.wl_edge_labels!r} must be 'auto', True or False")
         check_jobs(settings.n_jobs)

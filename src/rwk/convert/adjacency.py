@@ -49,8 +49,10 @@ def read_adjacency(adjacency: Any, i: int) -> tuple[NDArray[np.int64], NDArray[n
         (rows, columns), weights = entries.coords, entries.data
     else:
         try:
+            if np.asarray(adjacency).dtype.kind in "mMc":
+                raise TypeError
             adjacency = np.asarray(adjacency, dtype=np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise GraphError(f"graph {i}: the adjacency matrix is not a table of numbers; correct it") from error
         rows, columns = np.nonzero(adjacency)
         weights = adjacency[rows, columns]

@@ -67,8 +67,12 @@ def build_graph(
     `nodes` and `edges` hold fields of `Graph`, with one row per node and one row per row of `ends`.
     """
     given = edges or {}
+    try:
+        numbers = np.asarray(ends, dtype=np.int64)
+    except OverflowError:
+        raise GraphError("an edge has a node number of more than 64 bits; number the nodes from 0") from None
     form = canonical_edges(
-        np.asarray(ends, dtype=np.int64),
+        numbers,
         n_nodes,
         weights=given.get("edge_weights"),
         labels=given.get("edge_labels"),
@@ -100,8 +104,10 @@ def coded(values: Iterable[Any], where: str) -> tuple[IntArray, dict[int, str]]:
 def float_rows(values: Any, where: str) -> FloatArray:
     """Numbers or vectors, one per node or edge, as the rows of a float array."""
     try:
+        if getattr(values, "dtype", None) is not None and values.dtype.kind in "mMc":  # times and complex numbers
+            raise TypeError
         rows = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise GraphError(f"{where}: attributes must be numbers, the same number of them in every row") from error
     return rows.reshape(len(rows), -1)
 

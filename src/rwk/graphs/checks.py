@@ -29,9 +29,9 @@ def check_graphs(graphs: GraphSet) -> GraphSet:
     if graphs.node_distances is not None:
         _check_values(graphs, "node_distances", graphs.pair_offsets, "pair")
     if graphs.node_weights is not None:
-        totals = np.add.reduceat(graphs.node_weights, graphs.node_offsets[:-1])
-        if (totals <= 0).any():
-            raise GraphError(f"graph {int(np.argmin(totals))}: all node weights are 0; make at least one positive")
+        largest = np.maximum.reduceat(graphs.node_weights, graphs.node_offsets[:-1])
+        if (largest <= 0).any():
+            raise GraphError(f"graph {int(np.argmin(largest))}: all node weights are 0; make at least one positive")
     return graphs
 
 

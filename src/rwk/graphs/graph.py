@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.runtime.parameter_checks import shown
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 NODE_FIELDS = ("node_labels", "node_attributes", "node_weights")
 EDGE_FIELDS = ("edge_weights", "edge_labels", "edge_attributes")
+MOST_NODES = 2**31  # a pair of nodes must fit one 64-bit integer
 
 _KINDS = {"edges": np.dtype(np.int64), "node_labels": np.dtype(np.int64), "edge_labels": np.dtype(np.int64)} | {
     name: np.dtype(np.float64)
@@ -89,6 +92,10 @@ class Graph:
     node_names: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.n_nodes, Integral) or not 0 <= self.n_nodes < MOST_NODES:
+            raise GraphError(
+                f"n_nodes={shown(self.n_nodes)} is not a number of nodes; it must be whole and below 2**31"
+            )
         for name, kind in _KINDS.items():
             given = getattr(self, name)
             if given is not None and not (isinstance(given, np.ndarray) and given.dtype == kind):
@@ -145,8 +152,12 @@ def _numbers(given: Any, kind: np.dtype[Any], title: str) -> NDArray[Any]:
     """The given values converted to this dtype; raises if the conversion would change a value."""
     try:
         values = np.asarray(given)
+        if values.dtype.kind in "mMc":  # times and complex numbers
+            raise TypeError
         with np.errstate(invalid="ignore"):
             numbers = values.astype(kind)
+    except OverflowError:
+        raise GraphError(f"{title} must be numbers that fit 64 bits; give smaller numbers, or labels as text") from None
     except (TypeError, ValueError):
         raise GraphError(f"{title} must be an array of numbers; rwk.as_graphs converts other forms") from None
     if kind == np.int64:

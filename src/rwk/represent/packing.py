@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.graphs import GraphSet
+from rwk.graphs import GraphError, GraphSet
 from rwk.parameters import Parameters
 from rwk.represent.features import Colours, Signals
 from rwk.runtime.arrays import FloatArray, IntArray, offsets_of
 from rwk.transport.measures import GraphMeasures
+
+# the smallest share of a graph's mass that a node may have: R11 divides by its square
+LEAST_SHARE: Final = 1e-100
 
 
 class Structures(NamedTuple):
@@ -36,7 +39,7 @@ def pack_measures(
     adjacency, laplacian = matrices
     offsets, sizes = graphs.node_offsets, graphs.sizes
     weights = np.ones(int(offsets[-1])) if graphs.node_weights is None else graphs.node_weights.astype(np.float64)
-    weights = weights / np.repeat(np.add.reduceat(weights, offsets[:-1]), sizes)
+    weights = shares(weights, offsets)
     columns = _columns_by_graph(signals, offsets)
     hamming = colours is not None and parameters.feature_metric != "l2"
     starts = np.repeat(offsets[:-1], sizes)
@@ -62,6 +65,26 @@ def pack_measures(
         product_cost=float(parameters.feature_metric == "product"),
         neighbour_cost=1.0,
     )
+
+
+def shares(weights: FloatArray, offsets: IntArray) -> FloatArray:
+    """Node weights divided by their sum in each graph, whatever their scale; too small a share is a `GraphError`.
+
+    >>> shares(np.array([1e308, 1e308, 5.0]), np.array([0, 2, 3])).tolist()
+    [0.5, 0.5, 1.0]
+    """
+    sizes = np.diff(offsets)
+    _, exponents = np.frexp(np.maximum.reduceat(weights, offsets[:-1]))
+    scaled = np.ldexp(weights, -np.repeat(exponents, sizes))  # by a power of two: no bit changes
+    parts = scaled / np.repeat(np.add.reduceat(scaled, offsets[:-1]), sizes)
+    small = ((parts < LEAST_SHARE) & (weights > 0)).nonzero()[0]
+    if len(small):
+        graph = int(np.searchsorted(offsets, small[0], side="right")) - 1
+        raise GraphError(
+            f"graph {graph}, node {int(small[0] - offsets[graph])}: its weight is less than {LEAST_SHARE:g} of the "
+            "graph's total; make it 0 or larger"
+        )
+    return np.asarray(parts)
 
 
 def _columns_by_graph(signals: Signals, offsets: IntArray) -> dict[str, NDArray[Any]]:

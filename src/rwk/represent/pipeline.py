@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rwk.graphs import Graph, GraphSet
+from rwk.graphs import Graph, GraphError, GraphSet
 from rwk.graphs.checks import check_graphs
 from rwk.parameters import Parameters, Scale
 from rwk.represent.features import (
@@ -26,7 +26,7 @@ from rwk.represent.features import (
     wl_colours,
 )
 from rwk.represent.packing import Structures, drop_weightless, pack_measures
-from rwk.represent.scaling import attribute_standard, given_scale, learned_scale, scaled
+from rwk.represent.scaling import attribute_standard, given_scale, learned_scale, scaled, standardised
 from rwk.represent.spectrum import Spectrum
 from rwk.represent.walks import return_probabilities
 from rwk.runtime.arrays import FloatArray
@@ -127,7 +127,7 @@ def _signals(
     if _has_dense(graphs, parameters):
         assert graphs.node_attributes is not None
         mean, deviation = standard
-        dense = (graphs.node_attributes - mean) / deviation
+        dense = standardised(graphs.node_attributes, mean, deviation)
         if parameters.attribute_rounds:
             dense = smooth_attributes(graphs, dense, parameters.attribute_rounds)
     # graphs with attributes but no labels have no one-hot part; graphs with neither have colours made of degrees
@@ -154,7 +154,10 @@ def _structures(graphs: GraphSet, laplacian: Any, parameters: Parameters, progre
     def work(chunk: int) -> int:
         for i in range(bounds[chunk], bounds[chunk + 1]):
             dense = _block(graphs, laplacian, i)
-            made[i] = _structure_of(graphs[i], dense, parameters, trained[i] if trained else None)
+            try:
+                made[i] = _structure_of(graphs[i], dense, parameters, trained[i] if trained else None)
+            except np.linalg.LinAlgError:
+                raise GraphError(f"graph {i}: its edge weights are too large or too unequal; rescale them") from None
         return int(bounds[chunk + 1] - bounds[chunk])
 
     in_threads(work, len(bounds) - 1, n_jobs=parameters.n_jobs, tick=progress)

@@ -14,12 +14,13 @@ import numpy as np
 from rwk.graphs import GraphError, GraphSet
 from rwk.parameters import Parameters, Scale
 from rwk.runtime.arrays import FloatArray, IntArray
-from rwk.runtime.parameter_checks import ParameterError
+from rwk.runtime.parameter_checks import LARGEST, ParameterError, range_in_words, shown
 from rwk.transport.measures import GraphMeasures
 
 # Standardised features and embeddings, and costs made of them, are numbers near 1: smaller means are rounding errors,
 # as between the nodes of a symmetric graph or with constant features.
 NOISE: Final = 1e-9
+SMALLEST_UNIT: Final = 1e-150  # what costs are divided by: the square of a smaller quotient is infinite
 UNSCALED: Final[Scale] = {
     "feature": 1.0,
     "neighbourhood": 1.0,
@@ -50,9 +51,15 @@ def _check_scale(scale: Scale) -> None:
     for name, value in scale.items():
         if name not in known:
             raise ParameterError(f"scale: there is no entry {name!r}; the entries are {', '.join(known)}")
-        numbers = np.asarray(value, np.float64)
+        try:
+            numbers = np.asarray(value, np.float64)
+        except (TypeError, ValueError, OverflowError):
+            numbers = np.array(np.nan)
         if not np.isfinite(numbers).all() or (name != "attribute_mean" and (numbers <= 0).any()):
-            raise ParameterError(f"scale: {name}={value!r} is not valid; it must be finite and greater than 0")
+            raise ParameterError(f"scale: {name}={shown(value)} is not valid; it must be finite and greater than 0")
+        if not name.startswith("attribute_") and not ((numbers >= SMALLEST_UNIT) & (numbers <= LARGEST)).all():
+            bound = range_in_words(SMALLEST_UNIT, LARGEST)
+            raise ParameterError(f"scale: {name}={shown(value)} is not valid; it must be {bound}")
 
 
 def attribute_standard(graphs: GraphSet, scale: Scale | None) -> tuple[FloatArray, FloatArray]:
@@ -61,10 +68,11 @@ def attribute_standard(graphs: GraphSet, scale: Scale | None) -> tuple[FloatArra
         return np.zeros(0), np.ones(0)
     width = graphs.node_attributes.shape[1]
     if scale is None:
-        mean = graphs.node_attributes.mean(axis=0)
-        deviation = graphs.node_attributes.std(axis=0)
+        unit = _safe_unit(graphs.node_attributes)
+        mean = (graphs.node_attributes / unit).mean(axis=0) * unit
+        deviation = (graphs.node_attributes / unit).std(axis=0) * unit
         constant = deviation <= 1e-12 * np.maximum(np.abs(mean), 1e-300)
-        return mean, np.where(constant, 1.0, deviation)
+        return mean, np.where(constant, unit, deviation)
     mean = np.asarray(scale.get("attribute_mean", np.zeros(width)), np.float64)
     deviation = np.asarray(scale.get("attribute_std", np.ones(width)), np.float64)
     if len(mean) != width or len(deviation) != width:
@@ -72,6 +80,19 @@ def attribute_standard(graphs: GraphSet, scale: Scale | None) -> tuple[FloatArra
             f"these graphs have {width} node attributes but the fitted graphs had {len(mean)}; give the same number"
         )
     return mean, deviation
+
+
+def standardised(attributes: FloatArray, mean: FloatArray, deviation: FloatArray) -> FloatArray:
+    """(x - mean) / deviation of each column; columns of very large numbers do not overflow."""
+    unit = _safe_unit(attributes)
+    return np.asarray((attributes / unit - mean / unit) / (deviation / unit))
+
+
+def _safe_unit(columns: FloatArray) -> FloatArray:
+    """A power of two for each column, 1 unless squares of its numbers would overflow or underflow."""
+    largest = np.abs(columns).max(axis=0, initial=0.0)
+    extreme = (largest > 2.0**500) | ((largest < 2.0**-500) & (largest > 0.0))
+    return np.where(extreme, np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1020, 1020)), 1.0)
 
 
 def learned_scale(measures: GraphMeasures, parameters: Parameters, pairs: IntArray | None = None) -> Scale:

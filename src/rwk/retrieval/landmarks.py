@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, Final, Self
 
 import numpy as np
@@ -34,6 +35,7 @@ from rwk.kernel import RWKernel
 from rwk.retrieval.bounds import means
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.finite import kernel_of
+from rwk.runtime.parameter_checks import check_seed, shown
 from rwk.transport.measures import GraphMeasures, cut
 
 SELECTIONS: Final = ("k-means++", "leverage", "uniform")
@@ -165,8 +167,9 @@ class RWFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return features, measures
 
     def _check(self) -> None:
-        if int(self.n_landmarks) != self.n_landmarks or self.n_landmarks < 1:
-            raise ValueError(f"n_landmarks={self.n_landmarks!r} must be a whole number of at least 1")
+        if not isinstance(self.n_landmarks, Integral) or self.n_landmarks < 1:
+            raise ValueError(f"n_landmarks={shown(self.n_landmarks)} must be a whole number of at least 1")
+        check_seed(self.random_state)
         if self.selection not in SELECTIONS:
             raise ValueError(f"selection={self.selection!r} is not known; it is one of {', '.join(SELECTIONS)}")
         if not 0 <= self.tol < 1:

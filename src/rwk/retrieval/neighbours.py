@@ -22,6 +22,7 @@ from rwk.retrieval.bounds import Signatures, lower_bounds, quadratic_bounds, sig
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.display import card_of
 from rwk.runtime.finite import finite_values
+from rwk.runtime.parameter_checks import check_count
 from rwk.runtime.threads import Ticker
 from rwk.runtime.watched import shown_progress
 from rwk.transport.cpu.lower_bounds import linear_bounds
@@ -112,8 +113,7 @@ def nearest(
     settings = kernel.parameters()
     left_out = _left_out(leave_out, len(queries), kernel.n_graphs_)
     n_candidates = kernel.n_graphs_ - (left_out is not None)
-    if not 1 <= k <= n_candidates:
-        raise ValueError(f"k={k} is outside its range: there are {n_candidates} graphs to choose from")
+    k = check_count("k", k, n_candidates, "graphs to choose from")
     if max_share is not None and not 0 < max_share <= 1:
         raise ValueError(f"max_share={max_share} is outside its range: it must be greater than 0 and at most 1")
     most = kernel.n_graphs_ if max_share is None else max(k, round(max_share * kernel.n_graphs_))

@@ -6,7 +6,12 @@ import difflib
 import math
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, Final
+
+# beyond these, products of a parameter and a cost near 1 are no longer finite
+SMALLEST: Final = 1e-300
+LARGEST: Final = 1e300
+MOST_WHOLE: Final = 2**32 - 1
 
 
 class ParameterError(ValueError):
@@ -28,18 +33,63 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
 
 
 def check_range(name: str, value: Any, *, low: float, high: float, strict: bool, whole: bool) -> None:
-    """Reject anything but a finite number from `low` (excluded if `strict`) to `high`."""
+    """Reject anything but a number from `low` (excluded if `strict`) to `high`, and what can't be computed with.
+
+    Without an upper limit, a whole number may have 32 bits and any other number is at most 1e300; a number that must be
+    greater than 0 is at least 1e-300.
+    """
     bound = f"it must be {range_in_words(low, high, strict)}"
     try:
         number = math.nan if isinstance(value, str) else float(value)
+    except OverflowError:  # an integer that no float can hold
+        number = math.inf
     except (TypeError, ValueError):
         number = math.nan
     if math.isnan(number):
-        raise ParameterError(f"{name}={value!r} is not a number: {bound}")
+        raise ParameterError(f"{name}={shown(value)} is not a number: {bound}")
     if whole and math.isfinite(number) and number != math.floor(number):
-        raise ParameterError(f"{name}={value!r} is not a whole number: {bound}")
+        raise ParameterError(f"{name}={shown(value)} is not a whole number: {bound}")
     if not math.isfinite(number) or number < low or number > high or (strict and number == low):
-        raise ParameterError(f"{name}={value!r} is outside its range: {bound}")
+        raise ParameterError(f"{name}={shown(value)} is outside its range: {bound}")
+    least, most = SMALLEST if strict and low == 0 else low, MOST_WHOLE if whole else LARGEST
+    if number < least or number > most:
+        raise ParameterError(f"{name}={shown(value)} is outside its range: it must be {range_in_words(least, most)}")
+
+
+def shown(value: object) -> str:
+    """A value as an error message shows it: an integer of hundreds of digits is cut short.
+
+    >>> shown(2.5), shown(10**400)
+    ('2.5', 'an integer of more than 64 bits')
+    """
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        return "an integer of more than 64 bits"
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def check_seed(random_state: Any, name: str = "random_state") -> None:
+    """Reject a seed that is not None or a whole number that fits 32 bits, as scikit-learn's do.
+
+    >>> check_seed(0), check_seed(None)
+    (None, None)
+    """
+    whole = isinstance(random_state, Integral) and not isinstance(random_state, bool)
+    if random_state is not None and not (whole and 0 <= random_state < 2**32):
+        raise ParameterError(f"{name}={shown(random_state)} is not a seed: give a whole number from 0 to 2**32 - 1")
+
+
+def check_count(name: str, value: Any, most: int, of: str) -> int:
+    """The value as an int; rejects anything but a whole number from 1 to `most`.
+
+    >>> check_count("k", 2.5, 10, "graphs to choose from")
+    Traceback (most recent call last):
+    rwk.runtime.parameter_checks.ParameterError: k=2.5 is outside its range: there are 10 graphs to choose from
+    """
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or not 1 <= value <= most:
+        raise ParameterError(f"{name}={shown(value)} is outside its range: there are {most} {of}")
+    return int(value)
 
 
 def range_in_words(low: float, high: float | None = None, strict: bool = False) -> str:
