@@ -26,6 +26,7 @@ from rwk.cli.regress_command import predict, regress
 from rwk.cli.report_command import report
 from rwk.cli.reproduce_command import reproduce
 from rwk.cli.screen import INTERRUPTED, errors, note, say, show_log
+from rwk.cli.warmup_command import warmup
 
 app = typer.Typer(
     cls=HelpfulGroup,
@@ -76,6 +77,7 @@ for command in (
     reproduce,
     bench,
     doctor,
+    warmup,
 ):
     app.command(cls=HelpfulCommand)(command)
 app.add_typer(baselines, name="baselines")

@@ -25,6 +25,7 @@ _KEPT: Final = {
     "explore": "stopped",
     "info": "stopped",
     "doctor": "stopped",
+    "warmup": "stopped; what is compiled is kept, and the same command goes on with the rest",
 }
 
 
