@@ -189,6 +189,7 @@ def test_a_matrix_of_another_solver_is_refused(tmp_path: Path, monkeypatch: pyte
     with np.load(place) as file:
         arrays = dict(file)
     assert arrays.pop("solver") == SOLVER_VERSION
+    del arrays["checksum"]
     np.savez(place, **arrays)  # as the first solver wrote it
     with pytest.raises(ValueError, match=rf"made by solver version 1 \(now {SOLVER_VERSION}\); remove it"):
         discrepancy_matrix(GRAPHS, PARAMETERS, folder=tmp_path)

@@ -11,6 +11,7 @@ import pytest
 
 from rwk import RWKGaussianProcess, as_graphs
 from rwk.learn.saved_models import load_model, save_model
+from rwk.runtime.files import load_arrays, write_arrays
 
 SETTING = {"one": {"max_iter": 3, "sinkhorn_iter": 5, "debias": True}}
 GRAPHS = as_graphs([nx.path_graph(n) for n in range(2, 9)] + [nx.cycle_graph(n) for n in range(3, 9)])
@@ -24,11 +25,9 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[RWKGaussianProcess,
 
 
 def changed(path: Path, target: Path, **entries: object) -> Path:
-    with np.load(path, allow_pickle=False) as file:
-        arrays = dict(file)
+    arrays = load_arrays(path)
     head = json.loads(str(arrays.pop("head")))
-    np.savez(target, head=np.array(json.dumps({**head, **entries})), **arrays)
-    return target
+    return write_arrays(target, head=np.array(json.dumps({**head, **entries})), **arrays)
 
 
 def test_the_same_predictions(saved: tuple[RWKGaussianProcess, Path]) -> None:

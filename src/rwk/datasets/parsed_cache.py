@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import json
 import os
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from rwk.datasets.tu_files import Source
 from rwk.graphs import EDGE_FIELDS, NODE_FIELDS, GraphSet
-from rwk.runtime.files import write_arrays
+from rwk.runtime.files import read_arrays, write_arrays
 
 _FORMAT = 1  # increase it when the parsed form changes
 _INTEGERS = ("node_offsets", "edge_offsets", "edges", "node_labels", "edge_labels", "n_self_loops")
@@ -36,19 +35,21 @@ def cache_folder() -> Path:
 
 def read_cached(source: Source) -> GraphSet | None:
     """The parsed form of a source, or None if there is none, or it is outdated or damaged."""
-    try:
-        with np.load(_cache_file(source), allow_pickle=False) as stored:
-            head = json.loads(str(stored["head"]))
-            if head.pop("stamp") != _stamp(source):
-                return None
-            arrays = {name: stored[name] for name in _ARRAYS if name in stored}
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+    stored = read_arrays(_cache_file(source))
+    if stored is None:
         return None
-    for name in _INTEGERS:
-        if name in arrays:
-            arrays[name] = arrays[name].astype(np.int64)
-    names = {int(code): text for code, text in head["label_names"].items()}
-    return GraphSet(**arrays, label_names=names or None, name=head["name"])
+    try:
+        head = json.loads(str(stored["head"]))
+        if head["stamp"] != _stamp(source):
+            return None
+        arrays = {name: stored[name] for name in _ARRAYS if name in stored}
+        for name in _INTEGERS:
+            if name in arrays:
+                arrays[name] = arrays[name].astype(np.int64)
+        names = {int(code): text for code, text in head["label_names"].items()}
+        return GraphSet(**arrays, label_names=names or None, name=head["name"])
+    except (ValueError, KeyError, TypeError, AttributeError):  # the file of an earlier version, damaged
+        return None
 
 
 def write_cached(source: Source, graphs: GraphSet) -> None:

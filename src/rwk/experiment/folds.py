@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +16,9 @@ from sklearn.model_selection import StratifiedKFold
 
 from rwk.learn.one_vs_one import encode_classes
 from rwk.runtime.arrays import IntArray
+from rwk.runtime.files import CHECKSUM, load_json, record_checksum, write_whole
+
+NOT_COVERED: Final = "{} is damaged: its folds do not cover the graphs; remove it, and they are made again"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,11 +132,8 @@ def save_folds(folds: Folds, path: str | os.PathLike[str]) -> None:
         "classes": folds.classes,
         "test_fold": {str(seed): at.tolist() for seed, at in folds.test_fold.items()},
     }
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(path.name + ".tmp")
-    fresh.write_text(json.dumps(content, separators=(",", ":")) + "\n")
-    fresh.replace(path)
+    text = json.dumps({**content, CHECKSUM: record_checksum(content)}, separators=(",", ":")) + "\n"
+    write_whole(path, lambda beside: beside.write_text(text, encoding="utf-8"))
 
 
 def load_folds(path: str | os.PathLike[str]) -> Folds:
@@ -149,11 +150,30 @@ def load_folds(path: str | os.PathLike[str]) -> Folds:
         The stored folds.
     """
     try:
-        content = json.loads(Path(path).read_text())
-        test_fold = {int(seed): np.asarray(at, np.int64) for seed, at in content["test_fold"].items()}
-        return Folds(content["n_splits"], test_fold, content["classes"])
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        content = load_json(path)
+        test_fold = {int(seed): _whole_numbers(at) for seed, at in content["test_fold"].items()}
+        folds = Folds(content["n_splits"], test_fold, content["classes"])
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(f"{path} is not a file of folds; remove it, or write it again with save_folds") from error
+    if not _is_partition(folds):
+        raise ValueError(NOT_COVERED.format(path))
+    return folds
+
+
+def _whole_numbers(values: Any) -> IntArray:
+    numbers = np.asarray(values)
+    if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind != "i"):
+        raise ValueError("not a list of whole numbers")
+    return numbers.astype(np.int64)
+
+
+def _is_partition(folds: Folds) -> bool:
+    """Whether every seed puts every graph into one of `n_splits` folds, and leaves no fold empty."""
+    n_splits, sizes = folds.n_splits, {len(at) for at in folds.test_fold.values()}
+    if type(n_splits) is not int or n_splits < 2 or not isinstance(folds.classes, str):
+        return False
+    full = all(np.array_equal(np.unique(at), np.arange(n_splits)) for at in folds.test_fold.values())
+    return full and len(sizes) <= 1
 
 
 def stored_folds(
@@ -167,6 +187,8 @@ def stored_folds(
             raise ValueError(f"{path} holds folds made for other targets; use another folder")
         if stored.n_splits != n_splits:
             raise ValueError(f"{path} holds {stored.n_splits} folds per repeat, not {n_splits}; use another folder")
+        if any(len(at) != len(np.asarray(targets)) for at in stored.test_fold.values()):
+            raise ValueError(NOT_COVERED.format(path))
         known = stored
     missing = [seed for seed in seeds if seed not in known.test_fold]
     if missing:

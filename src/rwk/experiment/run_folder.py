@@ -97,7 +97,7 @@ def classify(
     )
     matrices = Matrices(dict(run.matrices), "discrepancy", method.grid.checked())  # type: ignore[arg-type]  # float32
     save_predictions(folder / PREDICTIONS, matrices, graphs.targets, folds, experiment.scores)
-    write_json(folder / RUN, record_of(run, graphs, method))
+    write_json(folder / RUN, record_of(run, graphs, method), checksum=True)
     if kept_until_written:
         for matrix in method.matrices(forms, options).values():
             matrix.forget()

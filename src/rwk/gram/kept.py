@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rwk.gram.health import GramHealth
 from rwk.gram.manifest import graph_digests
@@ -95,7 +96,7 @@ class Kept:
         if found is None:
             return None
         belongs = str(found.pop("graphs", "")), _code(str(found.pop("setting", "")))
-        solver = int(found.pop("solver", 1))
+        solver = _number(found.pop("solver", 1))
         if refuse_others and solver != SOLVER_VERSION:
             raise ValueError(
                 f"{self.place(title)} was made by solver version {solver} (now {SOLVER_VERSION}); remove it, and it is "
@@ -125,6 +126,16 @@ def kept_rows(folder: str | os.PathLike[str], graphs: GraphSet, parameters: Para
     return Kept.at(folder, graphs, described(replace(parameters, debias=False)))
 
 
+def solved_values(found: Mapping[str, Any] | None, n_pairs: int) -> tuple[NDArray[Any], GramHealth] | None:
+    """Values and health that were kept, or None if they are missing, not those of so many pairs, or not finite."""
+    if found is None or not {"values", "health"} <= set(found):
+        return None
+    values, numbers = found["values"], found["health"]
+    if values.shape != (n_pairs,) or values.dtype.kind != "f" or numbers.shape != (4,):
+        return None
+    return (values, health_of(numbers)) if np.isfinite(values).all() and np.isfinite(numbers).all() else None
+
+
 def health_of(numbers: Any) -> GramHealth:
     """The health that was kept as an array.
 
@@ -137,6 +148,11 @@ def health_of(numbers: Any) -> GramHealth:
 
 def _digest_of_forms(forms: Mapping[str, GraphSet]) -> str:
     return hashed({form: set_digest(graphs) for form, graphs in forms.items()})[:32]
+
+
+def _number(stored: Any) -> int:
+    """A whole number that was kept; -1 if it is none."""
+    return int(stored) if np.shape(stored) == () and np.asarray(stored).dtype.kind in "iu" else -1
 
 
 def _code(setting: str) -> str:

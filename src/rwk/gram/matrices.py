@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.gram.health import GramHealth
-from rwk.gram.kept import Kept, described, fingerprint, health_of
+from rwk.gram.kept import Kept, described, fingerprint, solved_values
 from rwk.gram.matrix import symmetric_discrepancy
 from rwk.graphs import GraphSet
 from rwk.parameters import Parameters
@@ -54,9 +54,10 @@ def discrepancy_matrix(
     """
     kept = None if folder is None else Kept.at(folder, graphs, described(parameters, form))
     title = matrix_title(graphs.name, parameters, form)
-    found = kept.read(title, refuse_others=True) if kept else None
+    n_pairs = len(graphs) * (len(graphs) + 1) // 2
+    found = solved_values(kept.read(title, refuse_others=True), n_pairs) if kept else None
     if found is not None:
-        return _unpacked(found["values"], len(graphs)), health_of(found["health"])
+        return _unpacked(found[0], len(graphs)), found[1]
     rows = kept.rows(title, parameters) if kept else None
     start = time.perf_counter()
     measures, _ = represent(graphs, parameters)

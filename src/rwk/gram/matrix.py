@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.gram.health import GramHealth
-from rwk.gram.kept import Kept, health_of
+from rwk.gram.kept import Kept, solved_values
 from rwk.parameters import Parameters
 from rwk.runtime.backends import backend_name
 from rwk.runtime.finite import finite_matrix, finite_values
@@ -39,9 +39,9 @@ def symmetric_discrepancy(
     most = COST_PER_KEPT_BLOCK[backend] if kept else np.inf
     for rows, columns in triangle_blocks(n, PAIRS_PER_BLOCK[backend], triangle_costs(measures.sizes), most):
         title = f"{backend}-{rows[0]:06d}-{rows[-1]:06d}"
-        found = kept.read(title) if kept else None
-        if found is not None and found["values"].shape == rows.shape:
-            values, health = found["values"], health_of(found["health"])
+        found = solved_values(kept.read(title), len(rows)) if kept else None
+        if found is not None:
+            values, health = found
             if tick:
                 tick(len(rows))
         else:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rwk import __version__
 from rwk.parameters import Parameters
-from rwk.runtime.files import OutputError, check_writable, plain_value, write_whole
+from rwk.runtime.files import OutputError, check_writable, plain_value, write_arrays, write_whole
 from rwk.runtime.finite import kernel_of
 
 
@@ -52,7 +52,7 @@ def save_gram(
     >>> import tempfile
     >>> place = save_gram(tempfile.mkdtemp() + "/K.npz", np.zeros((2, 2)), Parameters())
     >>> sorted(np.load(place).files)
-    ['discrepancy', 'kernel', 'name', 'parameters', 'version']
+    ['checksum', 'discrepancy', 'kernel', 'name', 'parameters', 'version']
     """
     arrays: dict[str, Any] = {
         "kernel": kernel_of(discrepancy, parameters.eta),
@@ -73,14 +73,9 @@ def save_gram(
         write_table = _write_csv if ending == ".csv" else _write_parquet
         return write_whole(path, lambda beside: write_table(beside, np.asarray(discrepancy), titles))
 
-    def write(beside: Path) -> None:
-        with open(beside, "wb") as file:
-            if ending == ".npy":
-                np.save(file, np.asarray(discrepancy))
-            else:
-                np.savez_compressed(file, **arrays)
-
-    return write_whole(path, write)
+    if ending == ".npy":
+        return write_whole(path, lambda beside: np.save(beside, np.asarray(discrepancy)))
+    return write_arrays(path, compressed=True, **arrays)
 
 
 def _titles(names: Sequence[str] | None, n_graphs: int) -> list[str]:

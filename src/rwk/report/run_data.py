@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from rwk.graphs.graph_set import graph_title
 from rwk.runtime.arrays import FloatArray
+from rwk.runtime.files import DamagedFileError, load_arrays, load_json
 
 if TYPE_CHECKING:
     from rwk.experiment import Score
@@ -68,10 +68,10 @@ def read_run(path: str | Path) -> RunData:
     from rwk.experiment import read_records
 
     try:
-        record = json.loads((path / "run.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ReportError(f"{path / 'run.json'} cannot be read ({error}); repeat the run") from error
-    if not isinstance(record, dict) or record.get("kind") != "rwk run":
+        record = load_json(path / "run.json")
+    except DamagedFileError as error:
+        raise ReportError(f"{path / 'run.json'} cannot be read: {error}") from error
+    if record.get("kind") != "rwk run":
         raise ReportError(f"{path / 'run.json'} is not the record of a run; give the folder that `rwk classify` wrote")
     # baselines may have added their folds; runs of version 0.1 did not name their method, it was rwk
     scores = [score for score in read_records(path / "records.jsonl") if score.method == record.get("method", "rwk")]
@@ -93,17 +93,23 @@ def _matrices(path: Path) -> dict[str, Any]:
     arrays = _arrays(path)
     if "discrepancy" not in arrays or "kernel" not in arrays:
         raise ReportError(f"{path} contains no kernel; give a file that `rwk gram` wrote")
+    n = len(np.atleast_1d(arrays["kernel"]))
+    square = all(
+        arrays[name].shape == (n, n) and arrays[name].dtype.kind == "f" and np.isfinite(arrays[name]).all()
+        for name in ("discrepancy", "kernel")
+    )
+    if not square or any(len(np.atleast_1d(arrays[name])) != n for name in ("targets", "names") if name in arrays):
+        raise ReportError(f"{path} is damaged, or was not written by rwk; compute it again")
     return arrays
 
 
 def _arrays(path: Path) -> dict[str, Any]:
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            return {name: stored[name] for name in stored.files}
+        return load_arrays(path)
     except FileNotFoundError as error:
         raise ReportError(f"{path} is missing; repeat the run") from error
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise ReportError(f"{path} is damaged, or was not written by rwk; compute it again") from error
+    except DamagedFileError as error:
+        raise ReportError(str(error)) from error
 
 
 def _assembled(record: Mapping[str, Any], scores: Sequence[Score], arrays: Mapping[str, Any]) -> RunData:

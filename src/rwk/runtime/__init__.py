@@ -9,7 +9,7 @@
     log               the library's log
     backends          what backend "auto" means on this computer, and `BackendError`
     device            the GPU: opening it, its memory, its errors
-    files             files that are written completely or not at all
+    files             files that are written completely or not at all, and checked when they are read
     deadline          work in a process of its own that is stopped after a time limit
     machine           the versions, the commit and the processor that a result was made with
     finite            the last check of a result: NaN and infinity become an error

@@ -1,12 +1,15 @@
-"""Writing files completely or not at all: each is written under a temporary name, then renamed."""
+"""Files of this package: written completely or not at all, and read with a check that they are whole.
+
+Each is written under a temporary name, then renamed. A checksum of the content is kept in it.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import threading
-import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,10 +17,15 @@ import numpy as np
 
 # folder next to the results for what an interrupted run needs to continue
 UNFINISHED: Final = "unfinished"
+CHECKSUM: Final = "checksum"  # the entry of a file that holds the checksum of all others
 
 
 class OutputError(OSError):
     """A file that cannot be written; the message says which and why."""
+
+
+class DamagedFileError(ValueError):
+    """A file that this package wrote is no longer whole; the message says which, and what to do."""
 
 
 def check_writable(path: str | os.PathLike[str]) -> Path:
@@ -52,29 +60,86 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[Path], object]) -
     return path
 
 
-def write_json(path: str | os.PathLike[str], record: Any) -> Path:
-    """Write a record as indented JSON."""
+def write_json(path: str | os.PathLike[str], record: Any, *, checksum: bool = False) -> Path:
+    """Write a record as indented JSON; `checksum` adds a checksum of a mapping, which `load_json` checks."""
+    if checksum:
+        record = {**record, CHECKSUM: record_checksum(record)}
     text = json.dumps(record, indent=2, ensure_ascii=False, default=plain_value) + "\n"
     return write_whole(path, lambda beside: beside.write_text(text, encoding="utf-8"))
 
 
-def write_arrays(path: str | os.PathLike[str], **arrays: Any) -> Path:
-    """Write named arrays as npz."""
+def write_arrays(path: str | os.PathLike[str], *, compressed: bool = False, **arrays: Any) -> Path:
+    """Write named arrays as npz, with a checksum of their content that `load_arrays` checks."""
+    named: dict[str, Any] = {name: np.asarray(values) for name, values in arrays.items()}
+    named[CHECKSUM] = np.asarray(_digest(named))
 
     def write(beside: Path) -> None:
         with open(beside, "wb") as file:
-            np.savez(file, **arrays)
+            (np.savez_compressed if compressed else np.savez)(file, **named)
 
     return write_whole(path, write)
 
 
-def read_arrays(path: str | os.PathLike[str]) -> dict[str, Any] | None:
-    """What `write_arrays` wrote; None if the file is missing or damaged."""
+def load_arrays(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What `write_arrays` wrote, without the checksum; raises `DamagedFileError`, or `FileNotFoundError`.
+
+    Files of earlier versions have no checksum; those are read if they are whole.
+    """
     try:
         with np.load(path, allow_pickle=False) as file:
-            return dict(file)
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+            arrays = {name: file[name] for name in file.files}
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # what a damaged zip makes numpy raise has no end: errors of zip, zlib, tokens, keys
+        raise DamagedFileError(f"{path} is damaged, or was not written by rwk; compute it again") from error
+    stored = arrays.pop(CHECKSUM, None)
+    if stored is not None and str(stored) != _digest(arrays):
+        raise DamagedFileError(f"{path} is damaged: its content has changed since it was written; compute it again")
+    return arrays
+
+
+def read_arrays(path: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """What `load_arrays` returns; None if the file is missing or damaged."""
+    try:
+        return load_arrays(path)
+    except (OSError, DamagedFileError):
         return None
+
+
+def load_json(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """A record that `write_json` wrote, without the checksum; raises `DamagedFileError`, or `FileNotFoundError`."""
+    try:
+        record = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, RecursionError) as error:
+        raise DamagedFileError(f"{path} is damaged, or was not written by rwk; make it again") from error
+    if not isinstance(record, dict):
+        raise DamagedFileError(f"{path} is damaged, or was not written by rwk; make it again")
+    stored = record.pop(CHECKSUM, None)
+    if stored is not None and stored != record_checksum(record):
+        raise DamagedFileError(f"{path} is damaged: its content has changed since it was written; make it again")
+    return record
+
+
+def record_checksum(record: Mapping[str, Any]) -> str:
+    """The checksum of a record, whatever the order of its keys.
+
+    >>> record_checksum({"a": 1, "b": [2]}) == record_checksum({"b": (2,), "a": 1})
+    True
+    """
+    text = json.dumps(record, sort_keys=True, ensure_ascii=True, default=plain_value)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _digest(arrays: Mapping[str, Any]) -> str:
+    """The checksum of named arrays: names, types, shapes and bytes."""
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        values = np.ascontiguousarray(arrays[name])
+        digest.update(f"{name} {values.dtype.str} {np.shape(arrays[name])} ".encode())
+        digest.update(values.tobytes() if values.dtype.hasobject else values.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()[:32]
 
 
 def plain_value(value: Any) -> Any:
