@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
@@ -107,3 +108,26 @@ def test_doctor_says_what_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) ->
     assert [line.partition(":")[0] for line in lines] == ["works", "missing", "installed, but can't be imported"]
     assert lines[2].endswith("POT (ImportError: no library)")
     assert found["extra baselines"].advice.startswith("pip install 'rwk[baselines]' adds grakel")
+
+
+def test_sigterm_acts_as_ctrl_c(tmp_path: Path) -> None:
+    """A command that is told to end says what was kept, ends its clean-up and has the exit code of Ctrl-C."""
+    code = (
+        "import os, signal, sys, time\n"
+        "from rwk.cli import app, info_command\n"
+        "import rwk.cli.screen as screen\n"
+        "def slow(*_):\n"
+        "    try:\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "        time.sleep(60)\n"
+        "    finally:\n"
+        "        open(sys.argv[2] + '/kept', 'w').close()\n"
+        "screen.load_graphs = info_command.load_graphs = slow\n"
+        "app.main()\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code, "info", str(tmp_path)], capture_output=True, text=True, timeout=50, check=False
+    )
+    assert ended.returncode == 130, ended.stderr
+    assert ended.stderr == "stopped\n"
+    assert (tmp_path / "kept").exists()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from typing import Annotated
 
 import typer
@@ -39,6 +41,7 @@ app = typer.Typer(
 
 def main() -> None:
     """Run a command; a user's mistake gives one sentence and exit code 2."""
+    stop_on_sigterm()
     try:
         app()
     except KeyboardInterrupt:
@@ -49,6 +52,12 @@ def main() -> None:
             raise
         errors.print(f"rwk: {error}", style="red", soft_wrap=True, markup=False)
         sys.exit(2)
+
+
+def stop_on_sigterm() -> None:
+    """Let SIGTERM act as Ctrl-C: finished work is kept, and worker processes end."""
+    if threading.current_thread() is threading.main_thread():  # signals can be set nowhere else
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 @app.callback(invoke_without_command=True)
