@@ -29,7 +29,7 @@ from rwk.experiment.run_folder import add_baselines
 from rwk.experiment.statistics import average_ranks
 from rwk.experiment.tables import Experiment, markdown_table
 from rwk.graphs import GraphSet
-from rwk.learn.grids import COSTS, ETAS
+from rwk.learn.grids import COSTS, SPREAD
 from rwk.learn.one_vs_one import encode_classes
 from rwk.learn.search import SUM, Grid, Matrices, Task, fit_choice, search
 from rwk.parameters import Parameters
@@ -111,7 +111,7 @@ def test_all_kernels_are_searched_alike_in_a_fair_run() -> None:
     kernels = [name for name in baseline_runs.baseline_names() if not is_network(name)]
     grids = [BaselineMethod(name, fair=True).prepare(graphs, RunOptions()).grid for name in kernels]
     assert len(kernels) == 12
-    assert set(grids) == {Grid(eta=ETAS, C=COSTS, combine="sum", unit="mean")}
+    assert set(grids) == {Grid(eta=(0.25, 1.0, 4.0), C=COSTS, combine="sum", unit="mean", spread=SPREAD)}
     method = method_of_paper("WWL", "continuous", Parameters(), fair=True)
     assert method == BaselineMethod("WWL", fair=True)
     assert method_of_paper("WWL", "continuous", Parameters()) == BaselineMethod("WWL")
@@ -336,7 +336,7 @@ def test_a_baseline_ahead_of_rwk_is_bold() -> None:
     }
     table = by_method(found, ["TOY"], ["RWK", "RWK-0", "WL", "PK"])
     assert [line.split("|")[1].strip() for line in table.splitlines() if "**" in line] == ["WL, ours"]
-    assert "**83.8 (7.5), 1 × 4**" in table
+    assert "**83.8 (7.5), 1 × 4 †**" in table
     assert ahead(found, "TOY", "WL")
     assert not ahead(found, "TOY", "PK")
     assert not ahead(found, "TOY", "GIN")

@@ -127,8 +127,9 @@ def grid_for(graphs: GraphSet) -> str:
 def settings_for(graphs: GraphSet) -> dict[str, dict[str, Any]]:
     """The settings of the benchmark grid that fits graphs, with edge labels if there are any.
 
+    >>> import numpy as np
     >>> from rwk import as_graphs
-    >>> list(settings_for(as_graphs(["CCO"], kind="smiles"))) == list(SETTINGS["discrete"])
+    >>> list(settings_for(as_graphs([np.ones((2, 2)) - np.eye(2)]))) == list(SETTINGS["discrete"])
     True
     """
     return {name: {**values, "wl_edge_labels": "auto"} for name, values in SETTINGS[grid_for(graphs)].items()}

@@ -64,7 +64,7 @@ def reliability(right: Any, chance: FloatArray) -> list[tuple[float, float, int,
     """
     rows = []
     number = np.minimum((chance * BINS).astype(int), BINS - 1)
-    for i in np.unique(number):
+    for i in np.unique(number).tolist():
         mine = number == i
         rows.append(
             (i / BINS, (i + 1) / BINS, int(mine.sum()), float(chance[mine].mean()), float(np.mean(right[mine])))
