@@ -402,8 +402,8 @@ def test_recorded_folds_can_be_had_again(method: str) -> None:
     graphs = load_dataset("MUTAG", root=place)
     folds = stored_folds(root / "results" / "folds" / "MUTAG.json", graphs.targets, seeds=[0])
     estimator = baseline_runs.baseline(method)
-    grid = Grid(eta=getattr(estimator, "gammas", (1.0,)), C=COSTS).checked()
-    matrices = Matrices(dict(estimator.settings(graphs)), estimator.kind, grid)
+    named = dict(estimator.settings(graphs, fair=True))
+    matrices = Matrices(named, estimator.kind, baseline_runs.fair_search().checked())
     _, codes = encode_classes(graphs.targets)
     for score in recorded:
         task = Task(*folds.split(0, score.fold), codes=codes, seed=0, fold=score.fold)
