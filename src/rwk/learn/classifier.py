@@ -39,7 +39,7 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     grid : str or mapping, default "auto"
-        The settings to choose from. "auto" takes those of the grid "continuous" if the graphs have node attributes,
+        The settings to choose from. "auto" takes those of the grid "continuous" if nodes or edges have attributes,
         otherwise those of "discrete"; both use edge labels if there are any. Or the name of a grid ("quick", "small",
         "paper", "discrete", "continuous", "full"), or a mapping from names to settings, each a mapping of
         `rwk.Parameters`. With several settings, the mean of their kernels is a candidate as well.

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from rwk.datasets.forms import grid_of
 from rwk.graphs import GraphSet
 from rwk.learn.search import Grid
 from rwk.parameters import Parameters
@@ -119,11 +120,6 @@ def search_grid(name: str) -> Grid:
     return Grid(eta=UNITS.get(name, UNITS["continuous"]), C=COSTS, combine="sum", unit="mean", spread=SPREAD)
 
 
-def grid_for(graphs: GraphSet) -> str:
-    """The name of the benchmark grid that fits graphs: "continuous" if they have node attributes."""
-    return "discrete" if graphs.node_attributes is None else "continuous"
-
-
 def settings_for(graphs: GraphSet) -> dict[str, dict[str, Any]]:
     """The settings of the benchmark grid that fits graphs, with edge labels if there are any.
 
@@ -132,7 +128,7 @@ def settings_for(graphs: GraphSet) -> dict[str, dict[str, Any]]:
     >>> list(settings_for(as_graphs([np.ones((2, 2)) - np.eye(2)]))) == list(SETTINGS["discrete"])
     True
     """
-    return {name: {**values, "wl_edge_labels": "auto"} for name, values in SETTINGS[grid_for(graphs)].items()}
+    return {name: {**values, "wl_edge_labels": "auto"} for name, values in SETTINGS[grid_of(graphs)].items()}
 
 
 def named_settings(

@@ -7,7 +7,7 @@ computed again for another η, C or κ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf, isfinite
@@ -196,13 +196,21 @@ class Matrices:
 
     def training_kernels(self, eta: float | None, train: IntArray) -> Iterator[FloatArray]:
         """`kernel` of every setting on the training graphs, in the order of `settings`, each computed once."""
-        yield from self.means({name: self.kernel(name, eta, train, train) for name in self.named})
+        yield from self.means((name, self.kernel(name, eta, train, train)) for name in self.named)
 
-    def means(self, kernels: Mapping[str, Any]) -> Iterator[Any]:
-        """The kernel of every setting, in their order, from the kernels of all matrices; on any device."""
-        for setting in self.settings:
-            first, *others = (kernels[name] for name in self.members(setting))
-            yield sum(others, first) / (1 + len(others)) if others else first
+    def means(self, kernels: Iterable[tuple[str, Any]]) -> Iterator[Any]:
+        """The kernel of every setting, in their order, from named kernels of all matrices; on any device.
+
+        Kernels are taken one at a time: what is held besides is one total per mean.
+        """
+        totals: dict[str, Any] = {}
+        for name, kernel in kernels:
+            for setting in self.settings:
+                if setting not in self.named and name in self.members(setting):
+                    totals[setting] = totals[setting] + kernel if setting in totals else kernel
+            if name in self.settings:
+                yield kernel
+        yield from (totals[setting] / len(self.members(setting)) for setting in self.settings if setting in totals)
 
     def _one(self, matrix: FloatArray, eta: float | None, train: IntArray, rows: IntArray) -> FloatArray:
         block = np.asarray(matrix[np.ix_(rows, train)], dtype=np.float64)

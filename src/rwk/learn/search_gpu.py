@@ -156,7 +156,7 @@ class DeviceRun:
         at_once = max(1, self.treated_bytes // (8 * len(task.train) ** 2))
         made, treated = [], []
         for eta in self.matrices.etas:
-            kernels = {name: self._kernel(name, eta, task, task.train) for name in self.named}
+            kernels = [(name, self._kernel(name, eta, task, task.train)) for name in self.named]
             for kernel in self.matrices.means(kernels):
                 made.append(kernel)
                 if len(made) == at_once:
