@@ -30,6 +30,7 @@ ORDER = (
     "matching",
     "kernel",
     "retrieval",
+    "averages",
     "learn",
     "baselines",
     "experiment",

@@ -93,6 +93,16 @@ def matching_card(found: Any) -> str:
     return card(f"Matching of {counted(len(found.pairs), 'pair')}", bars(shown), facts(rows), grid(found.coupling))
 
 
+def average_card(average: Any) -> str:
+    """An average graph: its size, the objective, and the discrepancy to each of its members as bars."""
+    graph = average.graph
+    title = f"Average of {counted(len(average.values), 'graph')}"
+    fell = f"{average.history[0]:.4f} to {average.history[-1]:.4f} in {counted(len(average.history) - 1, 'round')}"
+    rows = [("nodes and edges", f"{graph.n_nodes} and {graph.n_edges}"), ("objective", fell)]
+    shown = [(f"graph {i}", float(value)) for i, value in enumerate(average.values[:20])]
+    return card(title, facts(rows), bars(shown))
+
+
 def set_card(graphs: Any) -> str:
     """A set of graphs: how many, how large, their labels and attributes, their classes."""
     fields = ("node_labels", "node_attributes", "node_weights", "edge_weights", "edge_labels", "edge_attributes")
