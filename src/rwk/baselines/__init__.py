@@ -8,6 +8,7 @@
                        fused_gw_exact on the CPU, fused_gw_gpu on a GPU)
       neural           the classifiers PATCHY-SAN, DGCNN, CapsGNN and GIN
         neural_classifier   how they are fitted; receptive_fields: the input of PATCHY-SAN
+        neural_stacks       many folds of one at once
         networks            their layers and the training loop; needs torch
     base               what the methods share: fit and transform, checks, the settings of a grid
     parameter_ranges   the values that parameters may have

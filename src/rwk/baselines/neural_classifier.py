@@ -75,7 +75,7 @@ class NeuralClassifier(GraphClassifier):
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Train on graphs and their classes."""
-        training, batches = _networks(self.title)
+        training, batches = torch_modules(self.title)
         graphs = self._checked(X)
         batches.check_device(self.device)
         self.classes_, codes = encode_classes(y)
@@ -104,7 +104,7 @@ class NeuralClassifier(GraphClassifier):
     def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities of the classes, shape (graphs, classes)."""
         check_is_fitted(self, "network_")
-        training, batches = _networks(self.title)
+        training, batches = torch_modules(self.title)
         graphs = self._graphs(X)
         tensors = batches.graph_tensors(graphs, self._inputs(graphs), self._fields(graphs), self.device)
         return np.asarray(training.class_scores(self.network_, tensors))
@@ -166,7 +166,7 @@ class NeuralClassifier(GraphClassifier):
         raise NotImplementedError
 
 
-def _networks(title: str) -> tuple[Any, Any]:
+def torch_modules(title: str) -> tuple[Any, Any]:
     """The modules that need torch; raises an error that says how to install it."""
     try:
         import torch  # noqa: F401

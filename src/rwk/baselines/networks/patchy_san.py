@@ -16,6 +16,7 @@ class PatchySanNetwork(SoftmaxNetwork):
 
     def __init__(self, width_in: int, n_classes: int, *, n_fields: int, k: int, dropout: float) -> None:
         super().__init__()
+        self.n_fields, self.k = n_fields, k
         # a convolution over all nodes of one field is a linear map of each field
         self.first = nn.Linear(k * width_in, 16)
         reach = min(10, n_fields)

@@ -1,0 +1,219 @@
+"""One batch for each of many networks at once: nodes are padded to one number per network, graphs to one per batch.
+
+    x[m, j]   node j of the batch of network m; nodes of a graph follow each other, padding comes last
+
+No shape depends on the data, and nothing waits for the device, so that a training step can be captured as a CUDA graph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from rwk.baselines.networks.batches import GraphTensors
+from rwk.runtime.arrays import IntArray
+from rwk.runtime.device import kernels_usable
+
+
+class Shape(NamedTuple):
+    """Room for the largest batch."""
+
+    nodes: int  # per network; 0 if the network reads receptive fields only
+    widest: int  # of one graph; 0 if the network does not ask
+
+
+class StackedBatch(NamedTuple):
+    """The batches of M networks, each of B graphs at most and with room for N nodes."""
+
+    numbers: Any  # (M, B) indices of the graphs in the set; −1 for none
+    there: Any  # (M, B) 1 if there is a graph, otherwise 0
+    classes: Any  # (M, B)
+    sizes: Any  # (M, B) number of nodes
+    first: Any  # (M, B) first node
+    x: Any  # (M, N, d), 0 in the padding; None without nodes
+    nodes: Any  # (M, N) indices of the nodes in the set; the number of all nodes in the padding
+    owner: Any  # (M, N) graph of each node; B in the padding
+    real: Any  # (M, 1, N) 1 for a node, 0 for padding
+    pooling: Any  # (M, B, N) 1 if the node belongs to the graph, otherwise 0
+    degrees: Any  # (M, N, 1)
+    places: Any  # (M, B, places, d) what the receptive fields read, 0 for no node; None if there are no fields
+    links: Any  # what `sum_over_neighbours` needs
+    widest: int
+
+    @property
+    def n_graphs(self) -> int:
+        """Number of graphs per network, with padding."""
+        return int(self.numbers.shape[1])
+
+
+class InputScale(NamedTuple):
+    """How inputs are standardised for each network: x · factor + shift, shape (M, 1, d); None for no change."""
+
+    factor: Any
+    shift: Any
+
+    def take(self, rows: Any) -> InputScale:
+        """That of some of the networks."""
+        return InputScale(*(None if value is None else value[rows] for value in self))
+
+
+@dataclass(frozen=True, slots=True)
+class SharedGraphs:
+    """A set of graphs on the device; one more graph without nodes, and one more node of zeros, stand for padding."""
+
+    x: Any  # (V + 1, d)
+    sizes: Any  # (G + 1,)
+    offsets: Any  # (G + 1,)
+    classes: Any  # (G + 1,)
+    fields: Any  # (G + 1, places) nodes of the set, V for none; None without fields
+    edge_ends: Any  # (V + 2,) the edges that lead to node v are edge_ends[v] .. edge_ends[v + 1]
+    tails: Any  # (2 E,) numbered inside each graph
+    host_sizes: IntArray  # (G + 1,)
+
+    @classmethod
+    def of(cls, graphs: GraphTensors, codes: IntArray) -> SharedGraphs:
+        """The same graphs with their classes."""
+        device, x = graphs.x.device, graphs.x
+        n_nodes = len(x)
+        sizes = np.append(np.diff(graphs.node_offsets), 0)
+        degrees = torch.cat([graphs.degrees, graphs.degrees.new_zeros(1)])
+        fields = None
+        if graphs.fields is not None:
+            starts = torch.from_numpy(graphs.node_offsets[:-1]).to(device)
+            read = torch.where(graphs.fields >= 0, graphs.fields + starts[:, None], n_nodes)
+            fields = torch.cat([read, torch.full_like(read[:1], n_nodes)])
+        return cls(
+            x=torch.cat([x, x.new_zeros((1, x.shape[1]))]),
+            sizes=torch.from_numpy(sizes).to(device),
+            offsets=torch.from_numpy(np.asarray(graphs.node_offsets, np.int64)).to(device),
+            classes=torch.from_numpy(np.append(codes, 0)).to(device),
+            fields=fields,
+            edge_ends=torch.cat([degrees.new_zeros(1), degrees.cumsum(0)]),
+            tails=graphs.tails,
+            host_sizes=sizes,
+        )
+
+    def batch(self, numbers: Any, shape: Shape, scale: InputScale) -> StackedBatch:
+        """The graphs `numbers` (M, B) as a batch for each of M networks."""
+        sizes = self.sizes[numbers]
+        ends = sizes.cumsum(1)
+        there = (numbers >= 0).to(self.x.dtype)
+        plain = {"numbers": numbers, "there": there, "classes": self.classes[numbers], "sizes": sizes}
+        places = None if self.fields is None else self._scaled(self.fields[numbers], scale)
+        if not shape.nodes:
+            empty = dict.fromkeys(("x", "nodes", "owner", "real", "pooling", "degrees", "links"))
+            return StackedBatch(**plain, **empty, first=ends - sizes, places=places, widest=0)
+        n_graphs = numbers.shape[1]
+        slots = torch.arange(shape.nodes, device=numbers.device).expand(len(numbers), -1).contiguous()
+        owner = torch.searchsorted(ends, slots, right=True)
+        inside = owner < n_graphs
+        at = owner.clamp(max=n_graphs - 1)
+        begin = (ends - sizes).gather(1, at)
+        nodes = torch.where(inside, self.offsets[numbers.gather(1, at)] + slots - begin, len(self.x) - 1)
+        low, high = self.edge_ends[nodes], self.edge_ends[nodes + 1]
+        own = torch.arange(n_graphs, device=numbers.device)[:, None]
+        return StackedBatch(
+            **plain,
+            first=ends - sizes,
+            x=self._scaled(nodes, scale),
+            nodes=nodes,
+            owner=owner,
+            real=inside[:, None].to(self.x.dtype),
+            pooling=(owner[:, None] == own).to(self.x.dtype),
+            degrees=(high - low)[..., None].to(self.x.dtype),
+            places=places,
+            links=self._links(begin, low, high),
+            widest=shape.widest,
+        )
+
+    def _scaled(self, nodes: Any, scale: InputScale) -> Any:
+        x = self.x[nodes]
+        if scale.factor is None:
+            return x
+        inside = (nodes < len(self.x) - 1)[..., None]
+        factor, shift = (each if x.ndim == 3 else each[:, None] for each in scale)
+        return torch.where(inside, x * factor + shift, 0.0)
+
+    def _links(self, begin: Any, low: Any, high: Any) -> Any:
+        """The edges that lead to each node: as ranges for a kernel, or else listed one by one."""
+        n_nodes = begin.shape[1]
+        begin = begin + n_nodes * torch.arange(len(begin), device=begin.device)[:, None]
+        if kernels_usable(begin.device):
+            return low.flatten(), high.flatten(), begin.flatten(), self.tails
+        counts = (high - low).flatten()
+        heads = torch.repeat_interleave(counts)
+        before = counts.cumsum(0) - counts
+        edges = torch.arange(len(heads), device=heads.device) + (low.flatten() - before)[heads]
+        return begin.flatten()[heads] + self.tails[edges], heads
+
+
+def sum_over_neighbours(x: Any, batch: StackedBatch) -> Any:
+    """Sum of the rows of its neighbours for every node, shape (M, N, d)."""
+    return _NeighbourSum.apply(x, batch.links)
+
+
+def rows_by_graph(rows: Any, batch: StackedBatch, width: int, order: Any = None) -> Any:
+    """The rows of the first `width` nodes of each graph, filled up with zeros, shape (M, B, width, d).
+
+    `order` (M, N) lists the nodes of each network graph by graph, if another order than theirs is wanted.
+    """
+    n_stack, n_nodes, _ = rows.shape
+    n_graphs = batch.n_graphs
+    none = n_stack * n_nodes
+    shift = n_nodes * torch.arange(n_stack, device=rows.device)[:, None]
+    place = torch.arange(width, device=rows.device)
+    there = place < batch.sizes[..., None]
+    at = torch.where(there, batch.first[..., None] + place, 0).flatten(1)
+    chosen = (at if order is None else order.gather(1, at)) + shift
+    read = torch.where(there.flatten(1), chosen, none)
+    own = batch.owner.clamp(max=n_graphs - 1)
+    mine = torch.arange(n_nodes, device=rows.device).expand(n_stack, -1)
+    rank = (mine if order is None else order.argsort(dim=1)) - batch.first.gather(1, own)
+    graph = own + n_graphs * torch.arange(n_stack, device=rows.device)[:, None]
+    kept = (batch.owner < n_graphs) & (rank < width)
+    back = torch.where(kept, graph * width + rank, read.numel())
+    found = _Arranged.apply(rows.flatten(0, 1), read.flatten(), back.flatten())
+    return found.reshape(n_stack, n_graphs, width, -1)
+
+
+class _NeighbourSum(torch.autograd.Function):  # type: ignore[misc]
+    """A x; A is symmetric, so the gradient is A times the gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, links: Any) -> Any:
+        ctx.links = links
+        return _neighbour_sum(x, links)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> tuple[Any, None]:
+        return _neighbour_sum(gradients[0], ctx.links), None
+
+
+class _Arranged(torch.autograd.Function):  # type: ignore[misc]
+    """rows[places], zero if a place is len(rows); no row is read twice, so `back` is the way back for the gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Any, places: Any, back: Any) -> Any:
+        ctx.save_for_backward(back)
+        return _read(rows, places)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> tuple[Any, None, None]:
+        return _read(gradients[0], ctx.saved_tensors[0]), None, None
+
+
+def _neighbour_sum(x: Any, links: Any) -> Any:
+    rows = x.reshape(-1, x.shape[2])
+    if len(links) == 2:
+        tails, heads = links
+        return torch.zeros_like(rows).index_add_(0, heads, rows.index_select(0, tails)).reshape(x.shape)
+    from rwk.baselines.networks.neighbour_kernel import sum_rows
+
+    return sum_rows(rows, *links).reshape(x.shape)
+
+
+def _read(rows: Any, places: Any) -> Any:
+    return torch.cat([rows, rows.new_zeros((1, rows.shape[1]))]).index_select(0, places)
