@@ -200,13 +200,34 @@ def test_a_network_records_the_device_it_learned_on(tmp_path: Path, monkeypatch:
         assert [score.versions.get("device") for score in experiment.scores] == [device] * FOLDS
 
 
+def test_all_folds_of_a_network_are_trained_together_on_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    from rwk.baselines import neural_stacks
+
+    monkeypatch.setenv("RWK_GPU_DEVICE", "cpu")
+    asked, true_fit = [], neural_stacks.fit_folds
+    monkeypatch.setattr(neural_stacks, "fit_folds", lambda *given: asked.append(len(given[3])) or true_fit(*given))
+    graphs = graphs_of(n=8)
+    folds = make_folds(graphs.targets, FOLDS, 2)
+    place = RunOptions(tmp_path / "gpu.jsonl", backend="gpu")
+    experiment = run_experiment(BaselineMethod("PATCHY-SAN"), {"": graphs}, folds, place)
+    assert asked == [2 * FOLDS]
+    assert [(score.seed, score.fold) for score in experiment.scores] == list(folds)
+    assert all(
+        score.chosen["epoch"] >= 1 and score.n_test == len(folds.split(*score.key[2:])[1])
+        for score in experiment.scores
+    )
+    assert run_experiment(BaselineMethod("PATCHY-SAN"), {"": graphs}, folds, place).scores == experiment.scores
+    assert len(asked) == 1, "recorded folds are not run again"
+
+
 def test_baselines_are_told_where_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
     monkeypatch.setattr("rwk.runtime.device.open_device", lambda: "cuda:1")
     monkeypatch.setattr("rwk.runtime.backends.device_present", lambda: True)
     graphs, original = graphs_of(), baseline_runs.baseline
     for name, backend, parameters, folds in (
-        ("GIN", "gpu", {"device": "cuda:1"}, ("gpu", 4)),
+        ("GIN", "gpu", {"device": "cuda:1"}, ("gpu", 1)),
         ("GIN", "auto", {"device": "cpu"}, ("cpu", 9)),
         ("GNTK", "auto", {"backend": "gpu", "n_jobs": 9}, ("gpu", 9)),
         ("GNTK", "cpu", {"backend": "cpu", "n_jobs": 9}, ("cpu", 9)),

@@ -77,7 +77,7 @@ def test_fgw_directions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_network_protocol(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="networks need PyTorch")
-    given = ("--networks", "PATCHY-SAN", "--epochs", 2, "--n-jobs", 1, "--output", tmp_path / "record.json")
+    given = ("--networks", "PATCHY-SAN", "--epochs", 2, "--output", tmp_path / "record.json")
     run("network_protocol.py", "MUTAG", *given)
     (row,) = json.loads((tmp_path / "record.json").read_text())["rows"]
     assert (row["network"], row["dataset"], row["epochs"]) == ("PATCHY-SAN", "MUTAG", 2)

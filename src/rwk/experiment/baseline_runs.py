@@ -14,7 +14,7 @@ import importlib
 import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -25,14 +25,10 @@ from rwk.experiment.run import Forms, Hardware, Obstacle, PreparedMethod, RunOpt
 from rwk.gram.kept import Kept, hashed
 from rwk.graphs import GraphSet
 from rwk.learn.grids import COSTS, SPREAD
-from rwk.learn.search import Grid
+from rwk.learn.search import Grid, Task
 from rwk.runtime.arrays import IntArray
 from rwk.runtime.backends import backend_name
 from rwk.runtime.threads import thread_count
-
-# networks that learn beside each other on one GPU, each in a process of its own: one keeps an H200 busy for a tenth
-# (CapsGNN on DD) to a quarter (GIN on COLLAB) of its time, the rest is spent on starting kernels
-NETWORKS_ON_GPU: Final = 4
 
 
 def baseline_names() -> list[str]:
@@ -113,7 +109,7 @@ class BaselineMethod:
         if baseline(self.name).kind != "classifier":
             return Hardware(backend_name(options.backend), n_jobs)
         if options.backend == "gpu":
-            return Hardware("gpu", min(n_jobs, NETWORKS_ON_GPU))
+            return Hardware("gpu", 1)  # one process trains the networks of all folds at once
         return Hardware("cpu", n_jobs)
 
     def obstacle(self, forms: Forms) -> Obstacle | None:
@@ -188,8 +184,15 @@ class _Network:
         if "random_state" in fresh.get_params():
             fresh.set_params(random_state=seed)
         fresh.fit(self.graphs[train], self.targets[train])
-        chosen = {key: _plain(value) for key, value in getattr(fresh, "chosen_", {}).items()}
-        return fresh.predict(self.graphs[test]), chosen
+        return fresh.predict(self.graphs[test]), _plain(getattr(fresh, "chosen_", {}))
+
+    def together(self, tasks: Sequence[Task]) -> list[tuple[Any, dict[str, Any]]]:
+        """The same for many folds, trained side by side on one device."""
+        from rwk.baselines.neural_stacks import FoldTask, fit_folds
+
+        folds = [FoldTask(task.train, task.test, task.seed) for task in tasks]
+        fits = fit_folds(self.estimator, self.graphs, self.targets, folds)
+        return [(fit.predicted, _plain(fit.chosen)) for fit in fits]
 
 
 def _all_settings(estimator: Any, forms: Forms, *, fair: bool) -> dict[str, Any]:
@@ -202,8 +205,9 @@ def _all_settings(estimator: Any, forms: Forms, *, fair: bool) -> dict[str, Any]
     return made
 
 
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+def _plain(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """What was chosen, as JSON knows it."""
+    return {key: value.item() if isinstance(value, np.generic) else value for key, value in chosen.items()}
 
 
 def _registry() -> Any:

@@ -42,7 +42,10 @@ class FunctionRun:
     targets: NDArray[Any]
 
     def __call__(self, task: Task) -> tuple[NDArray[np.bool_], dict[str, Any], float | None]:
-        result = self.fit_predict(task.train, task.test, task.seed)
+        return self.judged(task, self.fit_predict(task.train, task.test, task.seed))
+
+    def judged(self, task: Task, result: Any) -> tuple[NDArray[np.bool_], dict[str, Any], float | None]:
+        """Which of the predictions that `fit_predict` returned are right, and what was chosen."""
         predicted, chosen = result if isinstance(result, tuple) else (result, {})
         predicted = np.asarray(predicted)
         if predicted.shape != task.test.shape:
@@ -93,6 +96,14 @@ def outcomes(runner: Runner, tasks: list[Task], n_jobs: int, backend: str) -> It
             for task, (choice, predicted) in zip(batch, found, strict=True):
                 right = predicted == task.codes[task.test]
                 yield Outcome(task, right, choice.as_record(), choice.score, seconds)
+        return
+    together = getattr(runner.fit_predict, "together", None) if isinstance(runner, FunctionRun) else None
+    if backend == "gpu" and isinstance(runner, FunctionRun) and together is not None:
+        start = time.perf_counter()
+        results = together(tasks)
+        seconds = (time.perf_counter() - start) / len(tasks)
+        for task, result in zip(tasks, results, strict=True):
+            yield Outcome(task, *runner.judged(task, result), seconds)
         return
     parallel = joblib.Parallel(n_jobs=min(n_jobs, len(tasks)), return_as="generator_unordered")
     yield from parallel(joblib.delayed(_run_fold)(runner, task) for task in tasks)
