@@ -73,7 +73,7 @@ def barycenter(
     >>> tree = nx.Graph([(0, 1), (1, 2), (2, 3), (3, 4), (2, 5), (5, 6)])
     >>> noisy = [nx.Graph([*tree.edges, edge]) for edge in ((0, 3), (1, 5), (0, 6), (4, 6))]
     >>> for graph in noisy:
-    ...     nx.set_node_attributes(graph, dict(zip(range(7), "CCNOCSC")), "label")
+    ...     nx.set_node_attributes(graph, dict(enumerate("ABCDEFG")), "label")
     >>> average = barycenter(noisy)
     >>> nx.is_isomorphic(to_networkx(average.graph)[0], tree)
     True
