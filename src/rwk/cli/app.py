@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import threading
 from typing import Annotated
 
 import typer
@@ -21,13 +19,14 @@ from rwk.cli.doctor_command import doctor
 from rwk.cli.explain_command import explain
 from rwk.cli.explore_command import explore
 from rwk.cli.gram_command import gram
-from rwk.cli.help_page import STOPPED, HelpfulCommand, HelpfulGroup
+from rwk.cli.help_page import HelpfulCommand, HelpfulGroup
 from rwk.cli.info_command import info
 from rwk.cli.query_command import query
 from rwk.cli.regress_command import predict, regress
 from rwk.cli.report_command import report
 from rwk.cli.reproduce_command import reproduce
 from rwk.cli.screen import INTERRUPTED, errors, note, say, show_log
+from rwk.cli.stopping import stopped_by_signals
 from rwk.cli.warmup_command import warmup
 
 app = typer.Typer(
@@ -41,23 +40,17 @@ app = typer.Typer(
 
 def main() -> None:
     """Run a command; a user's mistake gives one sentence and exit code 2."""
-    stop_on_sigterm()
-    try:
-        app()
-    except KeyboardInterrupt:
-        note(STOPPED)
-        sys.exit(INTERRUPTED)
-    except (ValueError, OSError, RuntimeError, IndexError, ImportError) as error:
-        if os.environ.get("RWK_DEBUG"):
-            raise
-        errors.print(f"rwk: {error}", style="red", soft_wrap=True, markup=False)
-        sys.exit(2)
-
-
-def stop_on_sigterm() -> None:
-    """Let SIGTERM act as Ctrl-C: finished work is kept, and worker processes end."""
-    if threading.current_thread() is threading.main_thread():  # signals can be set nowhere else
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with stopped_by_signals():
+        try:
+            app()
+        except KeyboardInterrupt:
+            note("stopped")
+            sys.exit(INTERRUPTED)
+        except (ValueError, OSError, RuntimeError, IndexError, ImportError) as error:
+            if os.environ.get("RWK_DEBUG"):
+                raise
+            errors.print(f"rwk: {error}", style="red", soft_wrap=True, markup=False)
+            sys.exit(2)
 
 
 @app.callback(invoke_without_command=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -199,6 +200,7 @@ def _executor(options: GramOptions) -> Iterator[Any]:
         from rwk.gram.cluster import Dask
 
         cluster = Dask.connect(options.dask)
+        _silence_dask()
         try:
             yield cluster
         finally:
@@ -209,6 +211,13 @@ def _executor(options: GramOptions) -> Iterator[Any]:
         yield Processes(options.processes)
     else:
         yield None
+
+
+def _silence_dask() -> None:
+    """Keep Dask from logging tracebacks when its scheduler is lost; what matters of that is our error."""
+    for name in ["distributed", *logging.root.manager.loggerDict]:
+        if name.partition(".")[0] in ("distributed", "tornado"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _say_health(what: str, health: GramHealth, time: str = "") -> None:

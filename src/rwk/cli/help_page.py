@@ -10,22 +10,22 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 
-from rwk.cli.screen import INTERRUPTED, console, note, say
+from rwk.cli.screen import console, said_if_stopped, say
 from rwk.parameters import RANGES
 from rwk.runtime.parameter_checks import range_in_words
 
 IN_SIGHT: Final = ("backend", "n_jobs")  # the parameters that `--help` lists; `--help-tuning` lists the others
 _PANEL: Final = "Options"
 _METAVARS: Final = {"int": "N", "integer": "N", "float": "NUMBER", "path": "PATH", "str": "TEXT", "text": "TEXT"}
-STOPPED: Final = "stopped; nothing was written, and the same command begins again"
+NOTHING_KEPT: Final = "nothing was written, and the same command begins again"
 # what other commands say after Ctrl-C; `gram` and `classify` look at what they have kept
 _KEPT: Final = {
-    "reproduce": "stopped; finished folds are in the records, and the same command goes on with the others",
-    "bench": "stopped; the same command begins again",
-    "explore": "stopped",
-    "info": "stopped",
-    "doctor": "stopped",
-    "warmup": "stopped; what is compiled is kept, and the same command goes on with the rest",
+    "reproduce": "finished folds are in the records, and the same command goes on with the others",
+    "bench": "the same command begins again",
+    "explore": "",
+    "info": "",
+    "doctor": "",
+    "warmup": "what is compiled is kept, and the same command goes on with the rest",
 }
 
 
@@ -42,11 +42,8 @@ class HelpfulCommand(TyperCommand):
             say(f" {n_tuning} more options tune the method: {ctx.command_path} --help-tuning\n")
 
     def invoke(self, ctx: Any) -> Any:
-        try:
+        with said_if_stopped(lambda: _KEPT.get(self.name or "", NOTHING_KEPT)):
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            note(_KEPT.get(self.name or "", STOPPED))
-            raise typer.Exit(INTERRUPTED) from None
 
 
 class HelpfulGroup(TyperGroup):

@@ -79,14 +79,28 @@ def note(text: str) -> None:
     errors.print(text, markup=False, soft_wrap=True)
 
 
+_if_stopped: list[Callable[[], str]] = []  # what to say if the command is stopped now, the innermost block last
+
+
 @contextmanager
 def said_if_stopped(kept: Callable[[], str]) -> Iterator[None]:
     """After Ctrl-C, print what `kept` returns: what was kept, and how to go on. The exit code is 130."""
+    _if_stopped.append(lambda: "; ".join(filter(None, ["stopped", kept()])))
     try:
         yield
     except KeyboardInterrupt:
-        note(f"stopped; {kept()}")
+        note(what_was_kept())
         raise typer.Exit(INTERRUPTED) from None
+    finally:
+        if _if_stopped:
+            _if_stopped.pop()
+
+
+def what_was_kept() -> str:
+    """What a command that is stopped now has to say; empty if it has said so."""
+    sentence = _if_stopped[-1]() if _if_stopped else ""
+    _if_stopped.clear()
+    return sentence
 
 
 def figures_of(title: str, figures: Mapping[str, str]) -> Table:

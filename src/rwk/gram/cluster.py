@@ -6,6 +6,9 @@ is lost, its tiles are solved again, and blocks that were lost with it are scatt
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import CancelledError
@@ -16,10 +19,12 @@ from rwk.gram.errors import GramError, need
 from rwk.gram.executors import LoadBlock, Solved, TileJob, solve_tile_alone, this_version
 from rwk.gram.tiles import Tile
 from rwk.runtime.backends import device_present
+from rwk.runtime.deadline import start_tracker
 from rwk.runtime.log import LOG
 from rwk.runtime.threads import Ticker
 
 ANSWER_WITHIN: Final = 5.0  # seconds for a scheduler to answer
+SILENT_FOR: Final = 30.0  # seconds without an answer after which a connected scheduler is given up
 TRIES: Final = 5  # how often workers may be lost with the same tile
 TILES_PER_THREAD: Final = 2  # one being solved, one waiting
 
@@ -34,16 +39,22 @@ class Dask:
     @classmethod
     def connect(cls, where: str, *, patience: float = 60.0) -> Self:
         """Connect to a scheduler at "tcp://host:port", or start worker processes here with "local:4"."""
+        start_tracker()  # before Dask does
         distributed = need("distributed", "a Dask cluster")
         if where.startswith("local"):
             count = where.partition(":")[2] or "2"
             if not count.isdigit() or int(count) < 1:
                 raise GramError(f"--dask {where!r} does not say how many workers; write it like 'local:4'")
             cluster = distributed.LocalCluster(
-                n_workers=int(count), threads_per_worker=1, dashboard_address=":0", memory_limit=0
+                n_workers=int(count),
+                threads_per_worker=1,
+                dashboard_address=":0",
+                memory_limit=0,
+                silence_logs=logging.CRITICAL,  # workers that are stopped would complain
             )
             return cls(distributed.Client(cluster), patience=patience)
         try:
+            _handshake(where)
             return cls(distributed.Client(where, timeout=ANSWER_WITHIN), patience=patience)
         except Exception as error:  # what answers there may be anything
             raise GramError(
@@ -116,10 +127,41 @@ class Dask:
     def _threads(self) -> dict[str, int]:
         try:
             if self.client.status == "running":
-                return dict(self.client.nthreads())
-        except (OSError, TimeoutError):
+                found = self.client.sync(self.client.scheduler.ncores, workers=None, callback_timeout=SILENT_FOR)
+                return dict(found)
+        except TimeoutError:
+            raise GramError(
+                f"the Dask scheduler has not answered for {SILENT_FOR:g} seconds; finished tiles are kept: look "
+                "after it and run the same command again"
+            ) from None
+        except OSError:
             pass
         raise GramError("the Dask scheduler is gone; finished tiles are kept: start it and run the same command again")
+
+
+def _handshake(where: str) -> None:
+    """Raise an error unless a Dask server answers; a `Client` would wait for one that accepts and stays silent."""
+    failed: list[BaseException | None] = []
+
+    async def connect() -> None:
+        from distributed.comm import connect as open_comm
+
+        comm = await asyncio.wait_for(open_comm(where, timeout=ANSWER_WITHIN), ANSWER_WITHIN)
+        comm.abort()
+
+    def ask() -> None:  # in a thread: a notebook has a running loop in the main one
+        try:
+            asyncio.run(connect())
+            failed.append(None)
+        except Exception as error:
+            failed.append(error)
+
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(2 * ANSWER_WITHIN)
+    error = failed[0] if failed else TimeoutError()
+    if error is not None:
+        raise error
 
 
 class _Run:
@@ -183,7 +225,7 @@ class _Run:
         from distributed.scheduler import KilledWorker
 
         try:
-            return future.result(timeout=60)
+            return future.result(timeout=SILENT_FOR)
         except (CancelledError, KilledWorker, CommClosedError, TimeoutError) as error:
             self.tries[tile] = self.tries.get(tile, 0) + 1
             if self.tries[tile] >= TRIES:

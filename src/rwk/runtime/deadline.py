@@ -32,6 +32,7 @@ def done_within(seconds: float, work: Callable[..., object], *arguments: Any) ->
     """
     if not seconds > 0:
         raise ValueError(f"the time limit must be positive, not {seconds} s")
+    start_tracker()
     spawn = multiprocessing.get_context("spawn")
     ours, theirs = spawn.Pipe(duplex=False)
     process = spawn.Process(target=_work, args=(theirs, work, arguments))
@@ -54,12 +55,34 @@ def done_within(seconds: float, work: Callable[..., object], *arguments: Any) ->
     return True
 
 
+def hide_tidying() -> None:
+    """Let Python's trackers of shared memory, started from now on, clean up after stopped workers without a warning."""
+    given = os.environ.get("PYTHONWARNINGS", "")
+    if TIDYING not in given:
+        os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [given, TIDYING]))
+
+
+def start_tracker() -> None:
+    """Start Python's tracker of shared memory, without which no process is spawned, before it is needed.
+
+    Python unblocks SIGINT in the thread that starts it; here what was blocked stays so, and so it does in the processes
+    that are spawned afterwards.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows, which needs no tracker
+        return
+    from multiprocessing.resource_tracker import ensure_running
+
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    ensure_running()
+    signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+
 def _work(pipe: Connection, work: Callable[..., object], arguments: tuple[Any, ...]) -> None:
     """What the process does: the work, then send back its error, or None."""
     if hasattr(os, "setpgrp"):
         os.setpgrp()
         threading.Thread(target=_end_with_caller, daemon=True).start()
-    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), TIDYING]))
+    hide_tidying()
     error = None
     try:
         work(*arguments)
