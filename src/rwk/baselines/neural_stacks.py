@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from rwk.baselines.neural_classifier import NeuralClassifier, torch_modules
+from rwk.baselines.node_features import labels_or_degrees
 from rwk.graphs import GraphSet
 from rwk.learn.one_vs_one import encode_classes
 from rwk.runtime.arrays import IntArray
@@ -49,8 +50,9 @@ def fit_folds(
     together = [i for i, task in enumerate(tasks) if len(np.unique(codes[task.train])) == len(classes)]
     found: dict[int, FoldFit] = {}
     if together:
-        folds = [_prepared(estimator, graphs, codes, tasks[i]) for i in together]
-        fits = _fitted(estimator, graphs, codes, folds)
+        described = _described(graphs)
+        folds = [_prepared(estimator, described, codes, tasks[i]) for i in together]
+        fits = _fitted(estimator, (graphs, described), codes, folds)
         for i, (codes_of_test, chosen, histories) in zip(together, fits, strict=True):
             found[i] = FoldFit(classes[codes_of_test], chosen, histories)
     for i, task in enumerate(tasks):
@@ -82,17 +84,18 @@ def _prepared(estimator: Any, graphs: GraphSet, codes: IntArray, task: FoldTask)
     return _Fold(own, learn, aside, task.test, own._candidates(len(aside) > 0))
 
 
-def _fitted(estimator: Any, graphs: GraphSet, codes: IntArray, folds: list[_Fold]) -> list[Any]:
+def _fitted(estimator: Any, sets: tuple[GraphSet, GraphSet], codes: IntArray, folds: list[_Fold]) -> list[Any]:
     """Codes predicted for the test graphs, what was chosen, and histories, for each fold."""
     from rwk.baselines.networks.batches import check_device, graph_tensors
     from rwk.baselines.networks.stacked_batches import SharedGraphs
 
     check_device(estimator.device)
+    graphs, described = sets
     whole = clone(estimator)
-    whole._learn(graphs)
+    whole._learn(described)
     largest = max(folds, key=lambda fold: float(fold.estimator.sizes_.mean()))  # which has the most receptive fields
-    tensors = graph_tensors(graphs, whole._inputs(graphs), largest.estimator._fields(graphs), estimator.device)
-    shared = SharedGraphs.of(tensors, codes)
+    x = _inputs(whole, described, estimator.device)
+    shared = SharedGraphs.of(graph_tensors(graphs, x, largest.estimator._fields(graphs), estimator.device), codes)
     members = [
         (at, choice, _member(fold, choice, whole)) for at, fold in enumerate(folds) for choice in fold.candidates
     ]
@@ -113,6 +116,31 @@ def _fitted(estimator: Any, graphs: GraphSet, codes: IntArray, folds: list[_Fold
             scores[at] = trained.score, -trained.loss
             results[at] = predicted, {**choice, "epoch": trained.epoch}
     return [(*result, history) for result, history in zip(results, histories, strict=True)]
+
+
+def _described(graphs: GraphSet) -> GraphSet:
+    """The nodes alone, which are quickly divided into folds; degrees are labels if nothing else describes nodes."""
+    labels = graphs.node_labels
+    if labels is None and graphs.node_attributes is None:
+        labels = labels_or_degrees(graphs)
+    return GraphSet(
+        node_offsets=graphs.node_offsets,
+        edge_offsets=np.zeros_like(graphs.node_offsets),
+        edges=np.empty((0, 2), np.int64),
+        node_labels=labels,
+        node_attributes=graphs.node_attributes,
+    )
+
+
+def _inputs(whole: Any, described: GraphSet, device: str) -> Any:
+    """The inputs of all nodes; one-hot labels are made on the device."""
+    import torch
+
+    known = whole.vectors_.labels
+    if known is None:
+        return whole._inputs(described)
+    codes = torch.from_numpy(np.searchsorted(known, labels_or_degrees(described))).to(device)
+    return (codes[:, None] == torch.arange(len(known), device=device)).to(torch.float32)
 
 
 def _trained(members: list[Any], shared: Any) -> list[Any]:

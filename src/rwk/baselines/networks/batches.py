@@ -10,7 +10,6 @@ import torch
 from numpy.typing import NDArray
 
 from rwk.graphs import GraphSet
-from rwk.represent.features import both_directions
 from rwk.runtime.arrays import IntArray
 
 
@@ -93,21 +92,21 @@ class GraphTensors:
         return tensor.pin_memory().to(self.x.device, non_blocking=True) if self.x.is_cuda else tensor
 
 
-def graph_tensors(graphs: GraphSet, x: NDArray[Any], fields: IntArray | None, device: str) -> GraphTensors:
-    """The graphs on a device; the rows of x describe their nodes."""
-    tails, heads, _ = both_directions(graphs)
-    order = np.argsort(heads, kind="stable")
-    first = np.repeat(graphs.node_offsets[:-1], 2 * graphs.n_edges)
-    degrees = np.bincount(heads, minlength=int(graphs.node_offsets[-1]))
+def graph_tensors(graphs: GraphSet, x: Any, fields: IntArray | None, device: str) -> GraphTensors:
+    """The graphs on a device; the rows of x, an array or a tensor, describe their nodes."""
 
     def placed(values: NDArray[Any]) -> Any:
         return torch.from_numpy(np.ascontiguousarray(values)).to(device)
 
+    # sorted on the device: COLLAB has 24 million directions
+    ends = placed(graphs.packed_edges)
+    heads, order = torch.cat([ends[:, 1], ends[:, 0]]).sort(stable=True)
+    first = placed(np.repeat(graphs.node_offsets[:-1], graphs.sizes))[heads]
     return GraphTensors(
-        x=placed(np.asarray(x, np.float32)),
-        tails=placed(tails[order] - first),
-        heads=placed(heads[order] - first),
-        degrees=placed(degrees),
+        x=torch.as_tensor(x, dtype=torch.float32, device=device),
+        tails=torch.cat([ends[:, 0], ends[:, 1]])[order] - first,
+        heads=heads - first,
+        degrees=torch.bincount(heads, minlength=int(graphs.node_offsets[-1])),
         fields=None if fields is None else placed(fields),
         node_offsets=graphs.node_offsets,
         edge_offsets=2 * graphs.edge_offsets,
