@@ -311,3 +311,18 @@ def test_missing_torch_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     graphs, targets = two_kinds(4)
     with pytest.raises(ImportError, match=r"GIN needs torch; install it with: pip install 'rwk\[baselines\]'"):
         baselines.get("gin").fit(graphs, targets)
+
+
+def test_gin_learns_numbers() -> None:
+    from rwk.baselines.neural_regressor import GINRegressor
+
+    graphs, kinds = two_kinds(60)
+    values = 3.0 * kinds + 0.2 * graphs.sizes
+    network = GINRegressor(hidden=16, epochs=60).fit(graphs[:50], values[:50])
+    errors = network.predict(graphs[50:]) - values[50:]
+    assert np.sqrt(np.mean(errors**2)) < 0.7 * values[50:].std()
+    assert 0 < network.std_ < values.std()
+    again = GINRegressor(hidden=16, epochs=60).fit(graphs[:50], values[:50])
+    np.testing.assert_array_equal(network.predict(graphs[50:]), again.predict(graphs[50:]))
+    with pytest.raises(ValueError, match="31 values were given for 32 graphs"):
+        GINRegressor().fit(graphs[:32], values[:31])

@@ -70,6 +70,7 @@ def test_scores_are_those_of_the_definition() -> None:
 
 
 def test_a_run_is_resumed_and_its_table_comes_from_records(options: RegressionOptions, monkeypatch) -> None:
+    monkeypatch.setattr(regression, "TREES", 20)
     methods = ["RW", "FP", "WL", "RF"]
     table = reproduce_regression(["FreeSolv"], methods, options)
     assert table.count("| 2 |") == len(methods)
@@ -78,6 +79,15 @@ def test_a_run_is_resumed_and_its_table_comes_from_records(options: RegressionOp
     assert set(records[0]["chosen"]["weights"]) == {"atoms", "attributes", "colours", "product", "composition"}
     monkeypatch.setattr(regression, "_process", lambda *given: pytest.fail("a split was run again"))
     assert reproduce_regression(["FreeSolv"], methods[:3], options) == table.rsplit("\n", 1)[0]
+
+
+def test_a_network_is_run_on_the_same_splits(options: RegressionOptions, monkeypatch) -> None:
+    pytest.importorskip("torch", reason="torch is not installed (extra: baselines)")
+    monkeypatch.setattr("rwk.baselines.neural_regressor.WIDTHS", (8,))
+    reproduce_regression(["FreeSolv"], ["GIN"], options)
+    records = read_scores(options.record_file("FreeSolv", "GIN"))
+    assert [(line["split"], line["seed"]) for line in records] == [("random", 0), ("random", 1), ("scaffold", 0)]
+    assert records[0]["chosen"]["hidden"] == 8
 
 
 def test_matrices_can_be_solved_first(options: RegressionOptions) -> None:

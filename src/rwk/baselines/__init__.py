@@ -9,6 +9,7 @@
       neural           the classifiers PATCHY-SAN, DGCNN, CapsGNN and GIN
         neural_classifier   how they are fitted; receptive_fields: the input of PATCHY-SAN
         neural_stacks       many folds of one at once
+        neural_regressor    GIN for numbers, which `rwk reproduce regression` runs
         networks            their layers and the training loop; needs torch
     base               what the methods share: fit and transform, checks, the settings of a grid
     parameter_ranges   the values that parameters may have

@@ -3,6 +3,7 @@
     regression_methods   the matrices of each method, all learned with by one kind of Gaussian process
     regression_splits    20 random splits (10 of Lipophilicity), and one by scaffold
     run_method           what is missing of a method on a set: one line per split, in results/regression/
+      run_split          one of these lines
     regression_table     mean ± standard error over the random splits, and the scaffold split beside it
 
 Settings were chosen on random splits 20 to 24, which are never reported.
@@ -11,8 +12,9 @@ Settings were chosen on random splits 20 to 24, which are never reported.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,8 +22,9 @@ import numpy as np
 
 from rwk import __version__
 from rwk.experiment.json_lines import append_line, read_entries
-from rwk.experiment.regression_methods import FOREST, REGRESSION_METHODS, MoleculeData
-from rwk.experiment.regression_splits import Split, random_split, scaffold_split
+from rwk.experiment.regression_methods import FOREST, NETWORK, REGRESSION_METHODS, MoleculeData
+from rwk.experiment.regression_splits import SCAFFOLD, Split, random_split, scaffold_split
+from rwk.graphs import GraphSet
 from rwk.learn.exact_gp import Blocks, GpOptions, Prediction, blocks_of, fit_gp, own_of
 from rwk.runtime.arrays import FloatArray
 from rwk.runtime.log import LOG
@@ -31,6 +34,7 @@ REPEATS: Final = {"Lipophilicity": 10}
 USUAL_REPEATS: Final = 20
 TREES: Final = 300
 MEASURES: Final = ("rmse", "mae", "r2", "nlpd", "coverage")
+Learned = tuple[Prediction, dict[str, Any]]  # predictions of the test molecules, and what was chosen
 
 
 @dataclass(frozen=True)
@@ -78,39 +82,43 @@ def known_method(name: str) -> str:
 
 def run_method(data: MoleculeData, method: str, options: RegressionOptions) -> None:
     """One method on one set: every split that has no record yet."""
-    path = options.record_file(data.name, method)
+    for kind, seed in missing_splits(data.name, method, options):
+        run_split(data, method, (kind, seed), options)
+
+
+def missing_splits(name: str, method: str, options: RegressionOptions) -> list[tuple[str, int]]:
+    """The splits of a set that a method has no record of: their kind and seed."""
+    found = read_entries(options.record_file(name, method), "record")
+    done = {(entry.content["split"], entry.content["seed"]) for entry in found}
+    repeats = options.repeats or REPEATS.get(name, USUAL_REPEATS)
+    wanted = [("random", seed) for seed in range(repeats)] + [(SCAFFOLD, 0)]
+    return [key for key in wanted if key not in done]
+
+
+def run_split(data: MoleculeData, method: str, key: tuple[str, int], options: RegressionOptions) -> None:
+    """Learn and predict one split, and append its record; processes may do so side by side."""
+    kind, seed = key
+    split = scaffold_split(data.scaffolds) if kind == SCAFFOLD else random_split(len(data.targets), seed)
+    learners: dict[str, Callable[..., Learned]] = {FOREST: partial(_forest, n_jobs=options.n_jobs), NETWORK: _network}
+    learner = learners.get(method, _process)
+    inputs = data.inputs(method)
+    start = time.perf_counter()
+    found, chosen = learner(inputs, data.targets, split)
+    scores = regression_scores(data.targets[split.test], found)
+    line = {"split": kind, "seed": seed, "n_train": len(split.train), "n_test": len(split.test), **scores}
     header = {"rwk": "regression", "dataset": data.name, "method": method, "version": __version__, **data.about(method)}
-    done = {(entry.content["split"], entry.content["seed"]) for entry in read_entries(path, "record")}
-    repeats = options.repeats or REPEATS.get(data.name, USUAL_REPEATS)
-    wanted = [("random", seed) for seed in range(repeats)] + [("scaffold", 0)]
-    missing = [key for key in wanted if key not in done]
-    if not missing:
-        return
-    blocks = None if method == FOREST else data.blocks(method)
-    counts = data.counts("both") if method == FOREST else None
-    for kind, seed in missing:
-        split = random_split(len(data.targets), seed) if kind == "random" else scaffold_split(data.scaffolds)
-        start = time.perf_counter()
-        if counts is not None:
-            found, chosen = _forest(counts, data.targets, split, options.n_jobs)
-        else:
-            assert blocks is not None
-            found, chosen = _process(blocks, data.targets, split)
-        scores = regression_scores(data.targets[split.test], found)
-        line = {"split": kind, "seed": seed, "n_train": len(split.train), "n_test": len(split.test), **scores}
-        append_line(path, {**line, "seconds": round(time.perf_counter() - start, 2), "chosen": chosen}, header)
-        LOG.info("%s %s %s %d: RMSE %.3f", data.name, method, kind, seed, scores["rmse"])
+    line |= {"seconds": round(time.perf_counter() - start, 2), "chosen": chosen}
+    append_line(options.record_file(data.name, method), line, header)
+    LOG.info("%s %s %s %d: RMSE %.3f", data.name, method, kind, seed, scores["rmse"])
 
 
-def _process(blocks: Blocks, targets: FloatArray, split: Split) -> tuple[Prediction, dict[str, Any]]:
+def _process(blocks: Blocks, targets: FloatArray, split: Split) -> Learned:
     model = fit_gp(blocks_of(blocks, split.train, split.train), targets[split.train], 0.0, GpOptions())
     found = model.predict(blocks_of(blocks, split.test, split.train), own_of(blocks, split.test))
-    return found, model.record()
+    return found, short(model.record())
 
 
-def _forest(
-    counts: FloatArray, targets: FloatArray, split: Split, n_jobs: int | None
-) -> tuple[Prediction, dict[str, Any]]:
+def _forest(counts: FloatArray, targets: FloatArray, split: Split, *, n_jobs: int | None) -> Learned:
     """A random forest; its error bar is the error of the trees that did not see a molecule (out of bag)."""
     from sklearn.ensemble import RandomForestRegressor
 
@@ -119,6 +127,27 @@ def _forest(
     variance = float(np.mean((forest.oob_prediction_ - targets[split.train]) ** 2))
     mean = forest.predict(counts[split.test])
     return Prediction(mean, np.full(len(mean), variance)), {}
+
+
+def _network(graphs: GraphSet, targets: FloatArray, split: Split) -> Learned:
+    """GIN; its error bar is the error on the molecules that it set aside for validation."""
+    from rwk.baselines.neural_regressor import GINRegressor
+
+    network = GINRegressor(random_state=split.seed).fit(graphs[split.train], targets[split.train])
+    mean = network.predict(graphs[split.test])
+    return Prediction(mean, np.full(len(mean), network.std_**2)), network.chosen_
+
+
+def short(values: dict[str, Any]) -> dict[str, Any]:
+    """Numbers with three digits, for records.
+
+    >>> short({"weights": {"atoms": 0.0123456}, "noise": 1.0})
+    {'weights': {'atoms': 0.0123}, 'noise': 1.0}
+    """
+    return {
+        name: short(value) if isinstance(value, dict) else float(f"{value:.3g}") if isinstance(value, float) else value
+        for name, value in values.items()
+    }
 
 
 def regression_scores(targets: FloatArray, found: Prediction) -> dict[str, float]:
@@ -151,7 +180,7 @@ def regression_table(dataset: str, folder: Path, methods: Sequence[str]) -> str:
     for method in methods:
         scores = read_scores(RegressionOptions(folder).record_file(dataset, method))
         random = {name: [line[name] for line in scores if line["split"] == "random"] for name in MEASURES}
-        scaffold = [line["rmse"] for line in scores if line["split"] == "scaffold"]
+        scaffold = [line["rmse"] for line in scores if line["split"] == SCAFFOLD]
         if random["rmse"]:
             cells = [_mean_and_error(random[name]) for name in MEASURES]
             last = f"{scaffold[0]:.3g}" if scaffold else ""

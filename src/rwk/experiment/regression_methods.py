@@ -7,7 +7,7 @@ composition of the molecules beside it. Fingerprints are run with it and without
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
@@ -48,7 +48,8 @@ KERNEL_METHODS: Final = (
     *BASELINE_SETTINGS,
 )
 FOREST: Final = "RF"
-REGRESSION_METHODS: Final = (*KERNEL_METHODS, FOREST)
+NETWORK: Final = "GIN"
+REGRESSION_METHODS: Final = (*KERNEL_METHODS, FOREST, NETWORK)
 
 
 @dataclass
@@ -60,6 +61,7 @@ class MoleculeData:
     matrices: Path | None = None
     backend: str = "auto"
     n_jobs: int | None = None
+    _last: tuple[str, Any] | None = field(default=None, repr=False)  # the last method and its inputs, which are large
 
     @cached_property
     def graphs(self) -> GraphSet:
@@ -115,6 +117,17 @@ class MoleculeData:
         if method in ("FP", "FP+composition"):
             return {FINGERPRINTS: self.fingerprints("both")} | (both if method != "FP" else {})
         return self.baseline(method) | both
+
+    def inputs(self, method: str) -> Any:
+        """What a method learns from: the matrices of its terms, counts of substructures, or graphs."""
+        if self._last is None or self._last[0] != method:
+            self._last = (method, self._made(method))
+        return self._last[1]
+
+    def _made(self, method: str) -> Any:
+        if method == FOREST:
+            return self.counts("both")
+        return self.graphs if method == NETWORK else self.blocks(method)
 
     def about(self, method: str) -> dict[str, Any]:
         """What the figures of a method depend on, for the header of its records."""

@@ -4,7 +4,8 @@ training  one training loop for all: shuffled batches, the best epoch by validat
 batches   graphs as tensors: nodes of all graphs of a batch in one matrix, edges as two lists
 gin, dgcnn, patchy_san, capsgnn
           one network each: forward(batch) returns an output with one row per graph, loss(output, batch, classes) what
-          is minimised, probabilities(output) one column per class
+          is minimised, probabilities(output) one column per class, score(output, classes) the number of right ones;
+          gin has one more, which predicts a number
 softmax   loss and probabilities of the first three
 
 On a GPU the networks of many folds are trained at once, in a stack:

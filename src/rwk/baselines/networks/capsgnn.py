@@ -102,6 +102,10 @@ class CapsGNNNetwork(nn.Module):  # type: ignore[misc]
         lengths = torch.sqrt((capsules**2).sum(dim=-1) + 1e-9)
         return lengths / lengths.sum(dim=1, keepdim=True)
 
+    def score(self, capsules: Any, classes: Any) -> Any:
+        """The number of graphs whose class is predicted."""
+        return (self.probabilities(capsules).argmax(dim=1) == classes).sum()
+
     def _node_capsules(self, batch: NodeBatch) -> Any:
         """tanh of D̃^-1/2 (A + I) D̃^-1/2 x W of every layer, cut into channels."""
         root = torch.rsqrt(1.0 + batch.degrees)[:, None]

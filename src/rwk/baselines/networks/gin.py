@@ -39,3 +39,19 @@ class GINNetwork(SoftmaxNetwork):
             x = norm(convolution(x, batch)).relu()
             scores = scores + self.dropout(readout(sum_over_nodes(x, batch)))
         return scores
+
+
+class GINValueNetwork(GINNetwork):
+    """The same network with a single output, trained by squared error."""
+
+    def loss(self, values: Any, batch: NodeBatch, targets: Any) -> Any:
+        """Mean squared error of a batch."""
+        return nn.functional.mse_loss(values[:, 0], targets)
+
+    def probabilities(self, values: Any) -> Any:
+        """The values themselves."""
+        return values
+
+    def score(self, values: Any, targets: Any) -> Any:
+        """Minus the sum of squared errors."""
+        return -((values[:, 0] - targets) ** 2).sum()

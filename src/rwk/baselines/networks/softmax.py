@@ -19,3 +19,7 @@ class SoftmaxNetwork(nn.Module):  # type: ignore[misc]
     def probabilities(self, logits: Any) -> Any:
         """Probabilities of the classes."""
         return logits.softmax(dim=1)
+
+    def score(self, logits: Any, classes: Any) -> Any:
+        """The number of graphs whose class is predicted."""
+        return (self.probabilities(logits).argmax(dim=1) == classes).sum()

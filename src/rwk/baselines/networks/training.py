@@ -34,25 +34,28 @@ class Trained(NamedTuple):
 
     network: Any
     epoch: int
-    score: float  # accuracy on the validation graphs; NaN without any
+    score: float  # mean score of the validation graphs (of classes: accuracy); NaN without any
     loss: float
-    history: tuple[float, ...] = ()  # accuracy on the validation graphs after each epoch
+    history: tuple[float, ...] = ()  # score of the validation graphs after each epoch
 
 
 def train(
     make: Callable[[], Any],
     graphs: GraphTensors,
-    codes: IntArray,
+    targets: IntArray | FloatArray,
     split: tuple[IntArray, IntArray],
     options: TrainingOptions,
 ) -> Trained:
-    """Train on the graphs split[0]; the epoch that does best on the validation graphs split[1], if any, is kept."""
+    """Train on the graphs split[0]; the epoch that does best on the validation graphs split[1], if any, is kept.
+
+    Targets are codes of classes, or numbers for a network that predicts numbers.
+    """
     learn, validate = split
     # the caller's random state is not changed
     with torch.random.fork_rng(), one_thread(), same_every_time(graphs.x.device):
         torch.manual_seed(options.seed)
         network = make().to(graphs.x.device)
-        classes = torch.from_numpy(codes).to(graphs.x.device)
+        wanted = torch.from_numpy(targets).to(graphs.x.device)
         optimizer, schedule = _optimizer(network, options)
         shuffle = np.random.default_rng(options.seed)
         best = Trained(network, options.epochs, float("nan"), float("nan"))
@@ -63,12 +66,12 @@ def train(
             for chosen in batches_of(shuffle.permutation(learn), options.batch_size):
                 optimizer.zero_grad()
                 batch = graphs.batch(chosen)
-                network.loss(network(batch), batch, classes[batch.numbers]).backward()
+                network.loss(network(batch), batch, wanted[batch.numbers]).backward()
                 optimizer.step()
             schedule.step()
             if not len(validate):
                 continue
-            score, loss = _validated(network, graphs, classes, validate)
+            score, loss = _validated(network, graphs, wanted, validate)
             history.append(score)
             if kept is None or (score, -loss) > (best.score, -best.loss):
                 best = Trained(network, epoch, score, loss)
@@ -82,7 +85,7 @@ def train(
 
 
 def class_scores(network: Any, graphs: GraphTensors) -> FloatArray:
-    """Probabilities of the classes, shape (graphs, classes)."""
+    """Probabilities of the classes, or the one number that a network predicts; shape (graphs, columns)."""
     network.eval()
     rows = []
     with torch.no_grad(), one_thread():
@@ -141,14 +144,14 @@ def _optimizer(network: Any, options: TrainingOptions) -> tuple[Any, Any]:
     return optimizer, torch.optim.lr_scheduler.StepLR(optimizer, step_size=every, gamma=factor)
 
 
-def _validated(network: Any, graphs: GraphTensors, classes: Any, chosen: IntArray) -> tuple[float, float]:
-    """Accuracy and loss on the chosen graphs."""
+def _validated(network: Any, graphs: GraphTensors, targets: Any, chosen: IntArray) -> tuple[float, float]:
+    """Mean score and loss of the chosen graphs."""
     network.eval()
-    right, loss = 0, 0.0
+    score, loss = 0.0, 0.0
     with torch.no_grad():
         for part in batches_of(chosen, GRAPHS_PER_PREDICTION):
             batch = graphs.batch(part)
-            output, wanted = network(batch), classes[batch.numbers]
-            right += int((network.probabilities(output).argmax(dim=1) == wanted).sum())
+            output, wanted = network(batch), targets[batch.numbers]
+            score += float(network.score(output, wanted))
             loss += float(network.loss(output, batch, wanted)) * len(part)
-    return right / len(chosen), loss / len(chosen)
+    return score / len(chosen), loss / len(chosen)
