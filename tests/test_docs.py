@@ -139,6 +139,7 @@ BELOW = {
     "rwk.transport.problem": ["PairSolution"],
     "rwk.parameters": ["ParameterError"],
     "rwk.learn.explain": ["explain", "Explanation"],
+    "rwk.learn.explain_value": ["explain_value", "ValueExplanation"],
     "rwk.experiment": ["Grid", "Folds", "Experiment"],
     "rwk.experiment.statistics": ["corrected_t_test", "average_ranks"],
     "rwk.baselines": ["get", "describe"],

@@ -20,7 +20,8 @@ from rwk.represent import represent
 from rwk.runtime.finite import kernel_of
 from rwk.runtime.threads import Ticker
 from rwk.runtime.watched import watched
-from rwk.transport.measures import GraphMeasures
+from rwk.transport.measures import GraphMeasures, in_precision, joined
+from rwk.transport.payments import payments_of_first
 from rwk.transport.problem import PairSolution
 
 
@@ -300,6 +301,32 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         graphs = joined_graphs(single_graph(G, "the first"), single_graph(H, "the second"))
         solution = aligned(self.measures_of(graphs), settings, n_starts=n_starts, certify=certify, trace=trace)
         return named(solution, graphs)
+
+    def payments(self, G: Any) -> Matrix:
+        """Return what each node of a graph pays when the graph is aligned with the fitted ones.
+
+        Parameters
+        ----------
+        G : graph
+            One graph in any form that `as_graphs` accepts.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs_, n_nodes)
+            Row j sums to the discrepancy from fitted graph j. If the kernel is debiased, nodes are refunded half of
+            what they pay when the graph is aligned with itself, and evenly half of what graph j pays to itself.
+        """
+        check_is_fitted(self, "measures_")
+        settings = self.parameters()
+        new = self.measures_of(single_graph(G, "the"))
+        measures = in_precision(joined(new, self.measures_), settings.precision)
+        paid = payments_of_first(measures, settings.cost_weights(), settings.scg_options())
+        if not settings.debias:
+            return paid[1:]
+        if self._self_discrepancy is None:
+            self._self_discrepancy = self_discrepancy(self.measures_, settings)
+        refunds = self._self_discrepancy[:, None] / paid.shape[1]
+        return np.asarray(paid[1:] - 0.5 * (paid[:1] + refunds))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the columns of `transform`: those of the fitted graphs, or their numbers."""

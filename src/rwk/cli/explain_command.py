@@ -1,4 +1,4 @@
-"""`rwk explain`: why a graph gets its class."""
+"""`rwk explain`: why a graph gets its class or its value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from rwk.cli.screen import Data, console, figures_of, load_graphs, save_picture
 from rwk.parameters import Parameters
 
 if TYPE_CHECKING:
-    from rwk.learn.explain import Support
+    from rwk.learn.explain import Explanation, Support
+    from rwk.learn.explain_value import ValueExplanation
 
 
 @with_parameters
@@ -22,27 +23,48 @@ def explain(
     i: Annotated[int, typer.Argument(help="Number of the graph, from 0.")],
     parameters: Parameters,
     output: Annotated[Path, typer.Option("--output", "-o", help="Picture to write.")] = Path("explanation.png"),
-    C: Annotated[float, typer.Option("--C", help="C of the SVM, which is fitted on all other graphs.")] = 10.0,
-    supports: Annotated[int, typer.Option(help="How many graphs to show for each of the two classes.", min=1)] = 5,
+    C: Annotated[float, typer.Option("--C", help="C of the SVM that predicts classes.")] = 10.0,
+    supports: Annotated[int, typer.Option(help="How many graphs to show for each direction.", min=1)] = 5,
 ) -> None:
-    """Explain a graph's predicted class: the graphs that pulled it there, and the nodes they agree on."""
+    """Explain a graph's predicted class or value: the graphs that pulled it there, and the nodes that matter."""
     from rwk.learn.explain import explain_left_out
+    from rwk.learn.explain_value import explain_value_left_out
+    from rwk.learn.target_checks import is_continuous
     from rwk.report import plot_explanation
     from rwk.report.palette import check_picture
 
     check_picture(output)
     graphs = load_graphs(data)
-    found = explain_left_out(graphs, i, parameters, C=C, n_supports=supports)
-    assert graphs.targets is not None  # explain_left_out has raised without them
-    figures = {
-        "predicted": f"{found.predicted} (over {found.rival}; true class {graphs.targets[i]})",
+    found: Explanation | ValueExplanation
+    if is_continuous(graphs.targets):
+        found = explain_value_left_out(graphs, i, parameters, n_supports=supports)
+        figures = _of_value(found, float(graphs.targets[i]))  # type: ignore[index]
+    else:
+        found = explain_left_out(graphs, i, parameters, C=C, n_supports=supports)
+        assert graphs.targets is not None  # explain_left_out has raised without them
+        figures = _of_class(found, graphs.targets[i])
+    console.print(figures_of(f"{graphs.name}: {graphs.title(i)}", figures))
+    save_picture(plot_explanation(found)[0].figure, output)
+
+
+def _of_class(found: Explanation, true: object) -> dict[str, str]:
+    return {
+        "predicted": f"{found.predicted} (over {found.rival}; true class {true})",
         "margin": f"{found.margin:.3f}",
         "towards it": _pulls(found.towards()),
         "away from it": _pulls(found.away()),
         "nodes that matter most": ", ".join(map(str, found.top_nodes(6))),
     }
-    console.print(figures_of(f"{graphs.name}: {graphs.title(i)}", figures))
-    save_picture(plot_explanation(found)[0].figure, output)
+
+
+def _of_value(found: ValueExplanation, true: float) -> dict[str, str]:
+    nodes = (f"{node} ({found.contributions[node]:+.3g})" for node in found.top_nodes(6))
+    return {
+        "predicted": f"{found.predicted:.4g} ± {found.std:.2g} (measured {true:.4g})",
+        "pull it up": _pulls(found.upwards()),
+        "pull it down": _pulls(found.downwards()),
+        "nodes that matter most, and what they add": ", ".join(nodes),
+    }
 
 
 def _pulls(supports: tuple[Support, ...]) -> str:

@@ -21,7 +21,8 @@
         count_kernels  kernels on counts
       saved_models    a fitted process in a file, without pickle
       target_checks   checks of targets and of known variances
-    explain           which training graphs and which nodes a prediction comes from
+    explain           which training graphs and which nodes a predicted class comes from
+      explain_value   the same for a predicted value
 
 The two regressors share `term_sources` and `target_checks`. `search` uses `treatment`, `proxy` and `one_vs_one` as
 `svc` does.

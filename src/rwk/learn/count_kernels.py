@@ -11,10 +11,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from rwk.graphs import GraphSet
+from rwk.graphs import Graph, GraphSet
 from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.runtime.threads import in_threads
 
-ROWS_AT_ONCE: Final = 512
+ROWS_AT_ONCE: Final = 64
 
 
 def min_max_kernel(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -26,14 +27,16 @@ def min_max_kernel(first: FloatArray, second: FloatArray) -> FloatArray:
     used = (first.any(axis=0)) | (second.any(axis=0))
     first, second = first[:, used], second[:, used]
     kernel = np.empty((len(first), len(second)))
-    for start in range(0, len(first), ROWS_AT_ONCE):
-        part = first[start : start + ROWS_AT_ONCE]
-        both = part.sum(axis=1)[:, None] + second.sum(axis=1)[None, :]
-        apart = cdist(part, second, "cityblock") if second.shape[1] else np.zeros_like(both)
+
+    def work(chunk: int) -> int:
+        rows = slice(chunk * ROWS_AT_ONCE, (chunk + 1) * ROWS_AT_ONCE)
+        both = first[rows].sum(axis=1)[:, None] + second.sum(axis=1)[None, :]
+        apart = cdist(first[rows], second, "cityblock") if second.shape[1] else np.zeros_like(both)
         total = both + apart
-        kernel[start : start + ROWS_AT_ONCE] = np.where(
-            total > 0, (both - apart) / np.where(total > 0, total, 1.0), 1.0
-        )
+        kernel[rows] = np.where(total > 0, (both - apart) / np.where(total > 0, total, 1.0), 1.0)
+        return len(both)
+
+    in_threads(work, -(-len(first) // ROWS_AT_ONCE), n_jobs=None, tick=None)
     return kernel
 
 
@@ -58,6 +61,28 @@ class Composition(NamedTuple):
         """Standardised counts, scaled so that the linear kernel of a fitted graph with itself is 1 on average."""
         counts = composition_counts(graphs, self.node_labels, self.edge_labels)
         return np.asarray((counts - self.mean) / self.spread / np.sqrt(len(self.mean)))
+
+    def node_parts(self, graph: Graph, slopes: FloatArray) -> FloatArray:
+        """What each node adds to a sum of slopes times features, up to a constant; edges are shared by their ends.
+
+        >>> from rwk import as_graphs
+        >>> pair = as_graphs([(np.array([[0, 1], [1, 0]]), ["C", "O"])])
+        >>> Composition.of(pair).node_parts(pair[0], np.array([0.0, 2.0, 4.0, 8.0])).tolist()
+        [2.5, 4.5]
+        """
+        slopes = slopes / self.spread / np.sqrt(len(self.mean))  # per unit of each count
+        labels, attributes = np.split(slopes[2:], [len(self.node_labels) + len(self.edge_labels)])
+        of_nodes, of_edges = np.split(labels, [len(self.node_labels)])
+        found = np.full(graph.n_nodes, slopes[0])
+        ends = np.full(graph.n_edges, slopes[1])
+        if graph.node_labels is not None:
+            found += (graph.node_labels[:, None] == self.node_labels) @ of_nodes
+        if graph.edge_labels is not None:
+            ends = ends + (graph.edge_labels[:, None] == self.edge_labels) @ of_edges
+        if graph.node_attributes is not None:
+            found += graph.node_attributes @ attributes
+        np.add.at(found, graph.edges.ravel(), np.repeat(0.5 * ends, 2))
+        return found
 
 
 def composition_counts(graphs: GraphSet, node_labels: IntArray, edge_labels: IntArray) -> FloatArray:

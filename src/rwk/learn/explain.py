@@ -153,7 +153,7 @@ def explain(kernel: RWKernel, classifier: IndefiniteSVC, graphs: Any, G: Any, *,
     pulls = coefficients * row / classifier.scale_
     margin = float(pulls.sum() + sign * classifier.intercept_[svm])
     targets = _fitted_targets(classifier, graphs)
-    chosen = _strongest(pulls, n_supports)
+    chosen = strongest(pulls, n_supports)
     supports = tuple(
         Support(
             int(j),
@@ -232,7 +232,12 @@ def _rivals(classifier: IndefiniteSVC, row: FloatArray) -> tuple[int, int, int, 
     return predicted, rival, svm, sign
 
 
-def _strongest(pulls: FloatArray, n_supports: int) -> list[int]:
+def strongest(pulls: FloatArray, n_supports: int) -> list[int]:
+    """The graphs with the largest positive pulls, then those with the largest negative ones.
+
+    >>> strongest(np.array([0.5, -2.0, 1.0, -1.0]), 1)
+    [2, 1]
+    """
     order = np.argsort(-pulls, kind="stable")
     towards = [int(j) for j in order[:n_supports] if pulls[j] > 0]
     away = [int(j) for j in order[::-1][:n_supports] if pulls[j] < 0]

@@ -76,6 +76,8 @@ class RWKGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Σ|negative eigenvalues| / Σ|eigenvalues| of the chosen kernel, before the treatment.
     method_ : str
         The method that was used.
+    landmarks_ : ndarray
+        Numbers of the training graphs that are landmarks, with method "landmarks".
     n_graphs_ : int
         Number of training graphs.
 
@@ -150,7 +152,7 @@ class RWKGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self.model_ = fit_gp(self.sources_.training(discrepancies), targets, alpha, options)
         elif self.method_ == "landmarks":
             chosen = np.sort(np.random.default_rng(seed).permutation(len(graphs))[: self.n_landmarks])
-            part = graphs[chosen]
+            self.landmarks_, part = chosen, graphs[chosen]
             self.sources_ = TermSources.of(terms, _selected(X, chosen, part), part)
             rows = self.sources_.rows(X, graphs)
             self.model_ = fit_landmark_gp(self.sources_.training(), rows, chosen, targets, alpha, options)

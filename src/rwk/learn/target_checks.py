@@ -12,6 +12,16 @@ from rwk.runtime.arrays import FloatArray
 LEAST_GRAPHS: Final = 3
 
 
+def is_continuous(targets: Any) -> bool:
+    """Whether targets are numbers that are not all whole: values to predict, not classes.
+
+    >>> is_continuous(np.array([0.5, 2.0])), is_continuous(np.array([1.0, 2.0])), is_continuous(None)
+    (True, False, False)
+    """
+    values = np.asarray(targets)
+    return values.dtype.kind == "f" and bool(np.isfinite(values).all()) and bool((values != np.round(values)).any())
+
+
 def checked_targets(graphs: GraphSet, y: Any) -> FloatArray:
     """One number per graph; raises ValueError, in one sentence, if they can't be learned.
 

@@ -154,3 +154,11 @@ def explanation_card(found: Any) -> str:
     nodes = ", ".join(map(str, found.top_nodes(6)))
     rows = [("margin", f"{found.margin:.3f}"), ("nodes that matter most", nodes)]
     return card(f"Predicted {found.predicted}, not {found.rival}", bars(pulls, "#e08214"), facts(rows))
+
+
+def value_explanation_card(found: Any) -> str:
+    """An explained value: the graphs that pull it up and down, and the nodes that differ most from the average."""
+    pulls = [(f"{support.title} (value {support.target:.3g})", support.pull) for support in found.supports]
+    nodes = ", ".join(f"{node} ({found.contributions[node]:+.2g})" for node in found.top_nodes(6))
+    title = f"Predicted {found.predicted:.3g} ± {found.std:.2g}"
+    return card(title, bars(pulls, "#e08214"), facts([("nodes that matter most", nodes)]))

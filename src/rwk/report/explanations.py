@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rwk.learn.explain_value import ValueExplanation
 from rwk.report.alignment import plot_coupling
 from rwk.report.drawing import plot_graph
 from rwk.report.palette import CLASSES, INK, MUTED, headline, new_figure, quiet
@@ -13,16 +14,57 @@ from rwk.report.palette import CLASSES, INK, MUTED, headline, new_figure, quiet
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rwk.learn.explain import Explanation
+    from rwk.learn.explain import Explanation, Support
+    from rwk.runtime.arrays import FloatArray
 
 
-def plot_importances(explanation: Explanation, *, marked: Sequence[int] = (), ax: Any = None) -> Any:
-    """Draw the explained graph with its nodes coloured by how much they speak for the predicted class.
+class Wording(NamedTuple):
+    """What the pictures of an explanation say; classes and values differ here only."""
+
+    title: str
+    subtitle: str
+    pull_label: str
+    target_name: str
+    ways: tuple[str, str]  # of positive and of negative pulls
+    sides: tuple[tuple[Support, ...], tuple[Support, ...]]
+    node_values: FloatArray
+
+    def target(self, target: Any) -> str:
+        """The class or the value of a training graph."""
+        return f"{target:.3g}" if self.target_name == "value" else str(target)
+
+
+def wording(found: Explanation | ValueExplanation) -> Wording:
+    """The words for an explained class or value."""
+    if isinstance(found, ValueExplanation):
+        return Wording(
+            f"Predicted {found.predicted:.3g} ± {found.std:.2g}",
+            "orange nodes push the value up, blue nodes push it down",
+            "pull up",
+            "value",
+            ("up", "down"),
+            (found.upwards(), found.downwards()),
+            found.contributions - found.contributions.mean(),
+        )
+    return Wording(
+        f"Predicted {found.predicted}, not {found.rival}",
+        f"margin {found.margin:.2f} · orange nodes speak for it, blue nodes against it",
+        f"pull towards class {found.predicted}",
+        "class",
+        (f"towards {found.predicted}", f"away from {found.predicted}"),
+        (found.towards(), found.away()),
+        found.importances,
+    )
+
+
+def plot_importances(explanation: Explanation | ValueExplanation, *, marked: Sequence[int] = (), ax: Any = None) -> Any:
+    """Draw the explained graph with its nodes coloured by how much they speak for the prediction.
 
     Parameters
     ----------
-    explanation : Explanation
-        From `rwk.learn.explain.explain`.
+    explanation : Explanation or ValueExplanation
+        From `explain` or `explain_value`. Of a value, the colour says how much more or less than the average node a
+        node adds.
     marked : sequence of int
         Nodes that get a halo.
     ax : matplotlib Axes, optional
@@ -39,22 +81,19 @@ def plot_importances(explanation: Explanation, *, marked: Sequence[int] = (), ax
     >>> plot_importances(example()).get_title(loc="left")
     'Predicted 1, not 0\\n'
     """
-    ax = plot_graph(explanation.graph, values=explanation.importances, marked=marked, ax=ax)
-    headline(
-        ax,
-        f"Predicted {explanation.predicted}, not {explanation.rival}",
-        f"margin {explanation.margin:.2f} · orange nodes speak for it, blue nodes against it",
-    )
+    words = wording(explanation)
+    ax = plot_graph(explanation.graph, values=words.node_values, marked=marked, ax=ax)
+    headline(ax, words.title, words.subtitle)
     return ax
 
 
-def plot_pulls(explanation: Explanation, *, ax: Any = None) -> Any:
-    """Draw how strongly each support graph pulls the prediction towards or away from the predicted class.
+def plot_pulls(explanation: Explanation | ValueExplanation, *, ax: Any = None) -> Any:
+    """Draw how strongly each support graph pulls the prediction: towards or away from a class, or up or down.
 
     Parameters
     ----------
-    explanation : Explanation
-        From `rwk.learn.explain.explain`.
+    explanation : Explanation or ValueExplanation
+        From `explain` or `explain_value`.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if None.
 
@@ -77,25 +116,27 @@ def plot_pulls(explanation: Explanation, *, ax: Any = None) -> Any:
         color=[CLASSES[1] if support.pull > 0 else CLASSES[0] for support in supports],
         height=0.62,
     )
-    ax.set_yticks(range(len(supports)), [f"{support.title} ({support.target})" for support in supports])
+    words = wording(explanation)
+    ax.set_yticks(range(len(supports)), [f"{support.title} ({words.target(support.target)})" for support in supports])
     ax.axvline(0, color=MUTED, linewidth=0.8)
-    ax.set_xlabel(f"pull towards class {explanation.predicted}")
+    ax.set_xlabel(words.pull_label)
     quiet(ax, grid="x")
     headline(ax, "Support graphs", f"these graphs have {explanation.covered:.0%} of the total pull")
     return ax
 
 
 def plot_explanation(
-    explanation: Explanation, *, n_alignments: int = 2, marked: Sequence[int] = (), axes: Any = None
+    explanation: Explanation | ValueExplanation, *, n_alignments: int = 2, marked: Sequence[int] = (), axes: Any = None
 ) -> Any:
     """Draw an explanation: important nodes, support graphs, and the alignments with the strongest of them.
 
     Parameters
     ----------
-    explanation : Explanation
-        From `rwk.learn.explain.explain`.
+    explanation : Explanation or ValueExplanation
+        From `explain` or `explain_value`.
     n_alignments : int
-        How many alignments to draw in each of the two directions, towards the predicted class and away from it.
+        How many alignments to draw in each of the two directions: towards the predicted class and away from it, or up
+        and down.
     marked : sequence of int
         Nodes of the explained graph that get a halo.
     axes : array of matplotlib Axes of shape (1 + n_alignments, 2), optional
@@ -122,7 +163,8 @@ def plot_explanation(
         raise ValueError(f"n_alignments={n_alignments} needs axes of shape ({rows}, 2), not {cells.shape}")
     plot_importances(explanation, marked=marked, ax=cells[0, 0])
     plot_pulls(explanation, ax=cells[0, 1])
-    for column, side in enumerate((explanation.towards(), explanation.away())):
+    words = wording(explanation)
+    for column, side in enumerate(words.sides):
         for row in range(1, rows):
             ax = cells[row, column]
             if row > min(n_alignments, len(side)):
@@ -130,11 +172,11 @@ def plot_explanation(
                 continue
             support = side[row - 1]
             plot_coupling(explanation.graph, support.graph, support.solution, ax=ax)
-            way = "towards" if support.pull > 0 else "away from"
+            way = words.ways[0 if support.pull > 0 else 1]
             headline(
                 ax,
-                f"{support.title}, class {support.target}",
-                f"pulls {way} {explanation.predicted} by {abs(support.pull):.2f} · RW {support.solution.value:.3f}",
+                f"{support.title}, {words.target_name} {words.target(support.target)}",
+                f"pulls {way} by {abs(support.pull):.2f} · RW {support.solution.value:.3f}",
             )
             ax.title.set_color(INK)
     from rwk.report.shown_figures import ShownPanels

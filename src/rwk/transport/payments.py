@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from rwk.runtime.threads import one_blas_thread
 from rwk.transport.cpu.loading import load_pair
 from rwk.transport.measures import GraphMeasures
-from rwk.transport.problem import LEAST_MASS_64, CostWeights
+from rwk.transport.pairs import solve_pair
+from rwk.transport.problem import LEAST_MASS_64, CostWeights, ScgOptions
 
 Payments = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -37,6 +38,15 @@ def node_payments(
             price = price + weights.beta_global * _global_price(pair, weights, gamma)
     paid = gamma * price
     return paid.sum(axis=1), paid.sum(axis=0)
+
+
+def payments_of_first(measures: GraphMeasures, weights: CostWeights, options: ScgOptions) -> NDArray[np.float64]:
+    """What each node of the first graph pays to every graph of the set, itself included; shape (graphs, nodes)."""
+    found = np.empty((measures.n_graphs, int(measures.sizes[0])))
+    for other in range(measures.n_graphs):
+        solution = solve_pair(measures, 0, other, weights, options)
+        found[other] = node_payments(measures, 0, other, weights, solution.coupling)[0]
+    return found
 
 
 def _local_price(
