@@ -29,16 +29,15 @@ def explain(
     """Explain a graph's predicted class or value: the graphs that pulled it there, and the nodes that matter."""
     from rwk.learn.explain import explain_left_out
     from rwk.learn.explain_value import explain_value_left_out
-    from rwk.learn.target_checks import is_continuous
     from rwk.report import plot_explanation
-    from rwk.report.palette import check_picture
+    from rwk.report.palette import check_picture, is_continuous
 
     check_picture(output)
     graphs = load_graphs(data)
     found: Explanation | ValueExplanation
-    if is_continuous(graphs.targets):
+    if graphs.targets is not None and is_continuous(graphs.targets):
         found = explain_value_left_out(graphs, i, parameters, n_supports=supports)
-        figures = _of_value(found, float(graphs.targets[i]))  # type: ignore[index]
+        figures = _of_value(found, float(graphs.targets[i]))
     else:
         found = explain_left_out(graphs, i, parameters, C=C, n_supports=supports)
         assert graphs.targets is not None  # explain_left_out has raised without them

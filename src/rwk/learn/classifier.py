@@ -22,7 +22,7 @@ from rwk.learn.grids import SETTINGS, named_settings, search_grid, settings_for
 from rwk.learn.one_vs_one import encode_classes
 from rwk.learn.search import Grid, Matrices, Task, search
 from rwk.learn.svc import IndefiniteSVC
-from rwk.learn.target_checks import is_continuous
+from rwk.learn.target_checks import has_fractions
 from rwk.parameters import Parameters
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.watched import shown_progress
@@ -258,7 +258,7 @@ def _classes(graphs: GraphSet, y: Any) -> tuple[NDArray[Any], IntArray]:
 
 def _check_discrete(targets: Any) -> None:
     """Reject numbers that are not whole: they are values to predict, not classes."""
-    if is_continuous(targets):
+    if has_fractions(targets):
         raise ValueError(
             "RWKClassifier predicts classes, but the targets are continuous; for numbers use RWKRegressor, or "
             "RWKGaussianProcess for error bars"

@@ -12,10 +12,10 @@ from rwk.runtime.arrays import FloatArray
 LEAST_GRAPHS: Final = 3
 
 
-def is_continuous(targets: Any) -> bool:
+def has_fractions(targets: Any) -> bool:
     """Whether targets are numbers that are not all whole: values to predict, not classes.
 
-    >>> is_continuous(np.array([0.5, 2.0])), is_continuous(np.array([1.0, 2.0])), is_continuous(None)
+    >>> has_fractions(np.array([0.5, 2.0])), has_fractions(np.array([1.0, 2.0])), has_fractions(None)
     (True, False, False)
     """
     values = np.asarray(targets)
