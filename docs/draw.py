@@ -1,6 +1,7 @@
 """Draw the pictures of the documentation: `make images` (that of the explorer needs Chromium: `make browser`).
 
-`python docs/draw.py gallery` runs the examples and keeps their pictures; `python docs/draw.py parameters` draws those
+`python docs/draw.py gallery` runs the examples and keeps their pictures, `python docs/draw.py active-learning` draws
+that of the page on active learning; `python docs/draw.py parameters` draws those
 of the page on parameters, `python docs/draw.py standing` that of "How good is it?".
 """
 
@@ -33,6 +34,8 @@ def main() -> None:
     wanted = sys.argv[1:] or ["pages", "gallery", "parameters", "standing"]
     if "pages" in wanted:
         draw_pages()
+    if "active-learning" in wanted:
+        draw_active_learning()
     if "gallery" in wanted:
         draw_gallery()
     if "parameters" in wanted:
@@ -50,6 +53,7 @@ def draw_pages() -> None:
     solution = rwk.align(graphs[17], graphs[43], entropy=0.03)
     save(plot_alignment(graphs[17], graphs[43], solution, title="MUTAG: graph 17 and graph 43"), "alignment")
     draw_matching()
+    draw_active_learning()
     draw_explanation()
     draw_explorer(graphs)
 
@@ -88,6 +92,21 @@ def draw_matching() -> None:
     panels[0].set_ylim(0, 1.03)
     panels[-1].legend(fontsize=6.5, loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False)
     save(panels[0], "matching")
+
+
+def draw_active_learning() -> None:
+    """How many of the best molecules are found after so many measurements, one line per way to choose."""
+    record = json.loads((HERE.parents[1] / "results" / "active-learning.json").read_text(encoding="utf-8"))
+    names = {"random": "at random", "improvement": "expected improvement", "thompson": "Thompson sampling"}
+    ax = new_figure(6.4, 3.4).subplots()
+    for row in record["rows"]:
+        measured = [0, *(row["batch"] * (i + 1) for i in range(len(row["curve"])))]
+        label = f"{names[row['acquisition']]} ({row['measurements']:.0f} for all)"
+        ax.plot(measured, [0, *row["curve"]], label=label, linewidth=1.2 if row["acquisition"] == "random" else 2.2)
+    ax.set_xlabel(f"measured molecules of {record['rows'][0]['n_molecules']} ({record['rows'][0]['dataset']})")
+    ax.set_ylabel(f"of the {record['best']} best, found")
+    ax.legend(frameon=False, fontsize=8, loc="lower right")
+    save(ax, "active-learning")
 
 
 def draw_explanation() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parent.parent
@@ -22,8 +24,8 @@ def run(script: str, *arguments: object) -> str:
 def test_every_benchmark_is_tested() -> None:
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     assert scripts == {
-        "atom_maps", "baselines", "classifier", "fgw_directions", "install_sizes", "landmarks", "matching",
-        "neighbours", "network_protocol", "point_clouds", "same_folds", "scaling", "workers",
+        "active_learning", "atom_maps", "baselines", "classifier", "contributions", "fgw_directions", "install_sizes",
+        "landmarks", "matching", "neighbours", "network_protocol", "point_clouds", "same_folds", "scaling", "workers",
     }  # fmt: skip
 
 
@@ -45,6 +47,39 @@ def test_classifier(tmp_path: Path) -> None:
     (row,) = json.loads((tmp_path / "record.json").read_text())["rows"]
     assert row["folds"] == 1
     assert abs(row["classifier"] - row["harness"]) <= 3 / 19  # graphs of the fold
+
+
+def test_active_learning() -> None:
+    """Curves rise to all ten, and the stored record says that half of the measurements of chance are enough."""
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    try:
+        from active_learning import by_chance, summary
+    finally:
+        sys.path.pop(0)
+    values = np.random.default_rng(0).normal(size=60)
+    row = summary("random", [by_chance(values, 10, seed) for seed in range(50)], 10)
+    assert row["curve"] == sorted(row["curve"])
+    assert row["curve"][-1] == 10
+    assert 45 <= row["measurements"] <= 60
+    rows = json.loads((ROOT / "results" / "active-learning.json").read_text())["rows"]
+    needed = {row["acquisition"]: row["measurements"] for row in rows}
+    assert needed["improvement"] <= 0.5 * needed["random"]
+    assert needed["thompson"] <= 0.5 * needed["random"]
+
+
+def test_contributions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The script on a few molecules, and what its stored record says."""
+    pytest.importorskip("rdkit", reason="RDKit is in the extra 'molecules'")
+    data = Path(os.environ.get("RWK_DATA") or ROOT.parent / "shared" / "datasets")
+    if not list(data.glob("**/ESOL.csv")):
+        pytest.skip("ESOL.csv is not in $RWK_DATA or ../shared/datasets")
+    monkeypatch.setenv("RWK_DATA", str(data))
+    arguments = ("--train", 30, "--test", 5, "--settings", "quick", "--targets", "element")
+    run("contributions.py", *arguments, "--output", tmp_path / "record.json")
+    (row,) = json.loads((tmp_path / "record.json").read_text())["rows"]
+    assert row["rank_correlation"] > 0.5
+    rows = json.loads((ROOT / "results" / "contributions.json").read_text())["rows"]
+    assert next(row for row in rows if row["target"] == "element")["rank_correlation"] >= 0.9
 
 
 def test_same_folds(tmp_path: Path) -> None:

@@ -138,6 +138,7 @@ DIRECTIVE = re.compile(r"^::: (\S+)$", re.MULTILINE)
 BELOW = {
     "rwk.transport.problem": ["PairSolution"],
     "rwk.parameters": ["ParameterError"],
+    "rwk.learn.active": ["ActiveSearch"],
     "rwk.learn.explain": ["explain", "Explanation"],
     "rwk.learn.explain_value": ["explain_value", "ValueExplanation"],
     "rwk.experiment": ["Grid", "Folds", "Experiment"],

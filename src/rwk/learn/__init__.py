@@ -20,6 +20,7 @@
       term_sources    from graphs to the matrices of a sum: RW discrepancies, fingerprints, composition
         count_kernels  kernels on counts
       saved_models    a fitted process in a file, without pickle
+      active          ActiveSearch: which graphs to measure next, to find the best of a pool
       target_checks   checks of targets and of known variances
     explain           which training graphs and which nodes a predicted class comes from
       explain_value   the same for a predicted value
