@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # numba keeps compiled code here, so that a clean checkout compiles once
 export NUMBA_CACHE_DIR ?= $(CURDIR)/$(VENV)/numba
 
-.PHONY: demo test lint bench docs images tables constraints browser clean
+.PHONY: demo test lint fuzz bench docs images tables constraints browser clean
 
 demo: $(VENV)/.demo ## the main job on MUTAG; results under out/
 	RWK_DATA="$(CURDIR)/$(VENV)/data" $(BIN)/rwk demo --output out
@@ -20,6 +20,10 @@ test: $(VENV)/.dev ## everything that must hold
 lint: $(VENV)/.dev ## put the code in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+N ?= 10000
+fuzz: $(VENV)/.dev ## N hostile inputs of all kinds; what they break is written to fuzz/cases/ as regression cases
+	$(BIN)/python -m fuzz --cases $(N) --start $(or $(START),0)
 
 bench: $(VENV)/.dev ## all contenders side by side, one thread each
 	$(BIN)/rwk bench

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final, TypedDict
 
-from rwk.runtime.parameter_checks import ParameterError, check_choice, check_jobs, check_name, check_range
+from rwk.runtime.parameter_checks import ParameterError, check_choice, check_flag, check_jobs, check_name, check_range
 from rwk.transport.problem import CostWeights, ScgOptions
 
 __all__ = ["VARIANTS", "ParameterError", "Parameters", "Scale"]
@@ -228,8 +228,8 @@ class Parameters:
                 if whole and not isinstance(value, int):  # 2.0, or a number of numpy
                     changed[name] = int(value)
         settings = replace(settings, **changed) if changed else settings
-        if settings.wl_edge_labels not in ("auto", True, False):
-            raise ParameterError(f"wl_edge_labels={settings.wl_edge_labels!r} must be 'auto', True or False")
+        check_flag("wl_edge_labels", settings.wl_edge_labels, "auto")
+        check_flag("debias", settings.debias)
         check_jobs(settings.n_jobs)
         if settings.structure_metric == "hamming" and settings.embedding != "attention":
             raise ParameterError(

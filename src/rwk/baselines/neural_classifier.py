@@ -20,6 +20,7 @@ from rwk.baselines.node_features import NodeVectors, check_same_data, labels_or_
 from rwk.graphs import GraphSet
 from rwk.learn.one_vs_one import encode_classes
 from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.runtime.finite import finite_rows
 
 
 class NeuralClassifier(GraphClassifier):
@@ -107,7 +108,7 @@ class NeuralClassifier(GraphClassifier):
         training, batches = torch_modules(self.title)
         graphs = self._graphs(X)
         tensors = batches.graph_tensors(graphs, self._inputs(graphs), self._fields(graphs), self.device)
-        return np.asarray(training.class_scores(self.network_, tensors))
+        return finite_rows(training.class_scores(self.network_, tensors), what=f"{self.title}: the probabilities")
 
     def _learn(self, graphs: GraphSet) -> None:
         self.vectors_: NodeVectors = learn_vectors(graphs)

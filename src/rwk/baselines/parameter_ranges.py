@@ -7,6 +7,8 @@ from math import inf
 from numbers import Integral, Real
 from typing import Any, Final, NamedTuple
 
+from rwk.runtime.parameter_checks import shown
+
 
 class Range(NamedTuple):
     """Numbers between two bounds, with a description for error messages."""
@@ -25,7 +27,10 @@ class Range(NamedTuple):
             return self.or_none
         if isinstance(value, bool) or not isinstance(value, Integral if self.whole else Real):
             return False
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # an integer that no float can hold
+            return False
         above = number > self.least if self.open_below else number >= self.least
         below = number < self.most if self.open_above else number <= self.most
         return above and below and abs(number) < inf
@@ -42,6 +47,7 @@ RANGES: Final[Mapping[str, Range]] = {
     **dict.fromkeys(("hidden", "channels", "graph_capsules", "k", "epochs", "patience", "batch_size"), COUNT),
     **dict.fromkeys(("width", "power", "gamma", "learning_rate"), POSITIVE),
     **dict.fromkeys(("alpha", "label_weight"), SHARE),
+    "random_state": Range("a whole number from 0 to 2**32 - 1", 0, 2**32 - 1, whole=True),
     "share": Range("above 0 and at most 1", 0.0, 1.0, open_below=True),
     **dict.fromkeys(("dropout", "validation"), Range("0 or more and below 1", 0.0, 1.0, open_above=True)),
 }
@@ -57,4 +63,4 @@ def check_parameters(parameters: Mapping[str, Any], ranges: Mapping[str, Range] 
     """
     for name, value in parameters.items():
         if name in ranges and not ranges[name].has(value):
-            raise ValueError(f"{name}={value!r} is outside its range: it must be {ranges[name].words}")
+            raise ValueError(f"{name}={shown(value)} is outside its range: it must be {ranges[name].words}")

@@ -11,6 +11,7 @@ from rich.table import Table
 from rwk.cli.options import with_columns, with_parameters
 from rwk.cli.screen import DataSource, console, figures_of, known_names, load_graphs, save_picture, say
 from rwk.parameters import Parameters
+from rwk.runtime.files import user_path
 
 if TYPE_CHECKING:
     from rwk.graphs import Graph, GraphSet
@@ -114,7 +115,7 @@ def _single(source: DataSource) -> GraphSet:
     from rwk.convert import as_graphs
     from rwk.graphs import GraphError
 
-    path = Path(source.data).expanduser()
+    path = user_path(source.data)
     graphs = load_graphs(source) if path.exists() else as_graphs([source.data])
     if len(graphs) != 1:
         raise GraphError(f"{source.data} holds {len(graphs)} graphs; say which two: rwk align {source.data} 0 1")

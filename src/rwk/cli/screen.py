@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from rwk.runtime.files import user_path
 from rwk.runtime.log import LOG
 from rwk.runtime.words import duration, size
 
@@ -138,7 +139,7 @@ def load_graphs(source: str | DataSource) -> GraphSet:
     from rwk.graphs import GraphError
 
     data, smiles_column, target = DataSource(source) if isinstance(source, str) else source
-    path = Path(data).expanduser()
+    path = user_path(data)
     if is_wildcard(data) or (path.exists() and path.suffix.lower() != ".zip"):
         return as_graphs(data if is_wildcard(data) else path, smiles_column=smiles_column, target=target)
     if smiles_column or target:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -109,11 +110,13 @@ def float_rows(values: Any, where: str) -> FloatArray:
         rows = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise GraphError(f"{where}: attributes must be numbers, the same number of them in every row") from error
-    return rows.reshape(len(rows), -1)
+    return rows.reshape(len(rows), math.prod(rows.shape[1:]))
 
 
 def is_vector(value: Any) -> bool:
     """Whether the value of an attribute is a list of numbers rather than a label."""
+    if isinstance(value, np.ndarray) and value.ndim != 1:
+        return False
     return isinstance(value, list | tuple | np.ndarray) and len(value) > 0 and all(is_number(v) for v in value)
 
 

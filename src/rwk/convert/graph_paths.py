@@ -18,6 +18,7 @@ from rwk.convert.molecule_files import MDL_FILES, SMILES_FILES, read_mdl_file, r
 from rwk.convert.node_link import parse_node_link
 from rwk.convert.table_files import TABLE_FILES, parse_csv, read_table
 from rwk.graphs import GraphError
+from rwk.runtime.files import user_path
 
 MANY = (*SMILES_FILES, *MDL_FILES, *TABLE_FILES, ".json")
 IN_FOLDERS = tuple(kind for kind in (*GRAPH_FILES, *SMILES_FILES, *MDL_FILES, ".json") if kind != ".txt")
@@ -55,7 +56,7 @@ def contents_of(path: Path, columns: TableColumns) -> Contents:
 
 def contents_of_wildcard(pattern: str, columns: TableColumns) -> Contents:
     """The graphs in the files that match a path with wildcards."""
-    files = sorted((Path(name) for name in glob.glob(str(Path(pattern).expanduser()))), key=_natural)
+    files = sorted((Path(name) for name in glob.glob(str(user_path(pattern)))), key=_natural)
     files = [file for file in files if file.name != TARGETS]
     if not files:
         raise GraphError(f"no file matches {pattern}; check the path")

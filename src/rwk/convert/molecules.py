@@ -12,6 +12,7 @@ from rwk.convert.atoms import Custom, Featurizer, Hydrogens, has_stereo
 from rwk.convert.build import Names, Notes
 from rwk.graphs import Graph, GraphError, GraphSet
 from rwk.graphs.checks import check_graphs
+from rwk.runtime.parameter_checks import shown
 
 STEREO = "have stereochemistry that is not used; rwk.molecules(..., stereo=True) tells stereoisomers apart"
 NEEDS_RDKIT: Final = "needs RDKit: pip install 'rwk[molecules]'"
@@ -103,7 +104,7 @@ def from_smiles(items: Mapping[int, str], names: Names, notes: Notes) -> dict[in
     """Parse SMILES; raises a `GraphError` that lists those that do not parse."""
     parsed, problems = _parsed(items)
     if problems and len(items) == 1:
-        raise GraphError(f"{next(iter(items.values()))!r} is neither a file that exists nor a SMILES that parses")
+        raise GraphError(f"{shown(next(iter(items.values())))} is neither a file that exists nor a SMILES that parses")
     if problems:
         raise GraphError(
             _sentence(problems, len(items)) + "; correct or remove them, or use rwk.molecules(..., on_error='skip')"
@@ -136,11 +137,11 @@ def _parsed(items: Mapping[int, Any]) -> tuple[dict[int, Any], dict[int, Any]]:
         from rdkit import Chem, rdBase
     except ImportError as error:
         one = next(iter(items.values()), "")
-        raise GraphError(f"{one!r} is not a file, and reading it as SMILES {NEEDS_RDKIT}") from error
+        raise GraphError(f"{shown(one)} is not a file, and reading it as SMILES {NEEDS_RDKIT}") from error
     found, problems = {}, {}
     with rdBase.BlockLogs():
         for i, item in items.items():
-            molecule = Chem.MolFromSmiles(item.strip()) if isinstance(item, str) else item
+            molecule = _molecule(item, Chem) if isinstance(item, str) else item
             if hasattr(molecule, "GetAtoms") and molecule.GetNumAtoms():
                 found[i] = molecule
             else:
@@ -148,16 +149,27 @@ def _parsed(items: Mapping[int, Any]) -> tuple[dict[int, Any], dict[int, Any]]:
     return found, problems
 
 
+def _molecule(smiles: str, chem: Any) -> Any:
+    """The molecule, or None; a text that is not Unicode (half a surrogate pair) is none."""
+    try:
+        return chem.MolFromSmiles(smiles.strip())
+    except UnicodeEncodeError:
+        return None
+
+
 def _sentence(problems: Mapping[int, Any], n_items: int) -> str:
-    named = [f"number {i} ({item!r})" for i, item in problems.items()]
-    shown = ", ".join(named[:5]) + (" and others" if len(named) > 5 else "")
-    return f"{len(named)} of {n_items} SMILES do not parse: {shown}"
+    named = [f"number {i} ({shown(item)})" for i, item in problems.items()]
+    listed = ", ".join(named[:5]) + (" and others" if len(named) > 5 else "")
+    return f"{len(named)} of {n_items} SMILES do not parse: {listed}"
 
 
 def _checked_targets(targets: Any, n_molecules: int) -> Any:
     if targets is None:
         return None
-    values = np.asarray(targets)
+    try:
+        values = np.asarray(targets)
+    except ValueError:
+        raise GraphError("the targets are not one value per molecule; give a list of numbers or texts") from None
     if values.ndim == 0 or len(values) != n_molecules:
         n_targets = 1 if values.ndim == 0 else len(values)
         raise GraphError(f"{n_targets} targets were given for {n_molecules} molecules; give one per molecule")

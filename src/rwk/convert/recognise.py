@@ -21,6 +21,8 @@ from rwk.convert.networkx_igraph import from_networks
 from rwk.convert.pyg import from_pyg, pyg_targets, unpacked
 from rwk.graphs import Graph, GraphError, GraphSet
 from rwk.graphs.checks import check_graphs
+from rwk.runtime.files import user_path
+from rwk.runtime.words import brief
 
 Converter = Callable[[Mapping[int, Any], Names, Notes], dict[int, Graph]]
 
@@ -40,6 +42,7 @@ _FAMILIES: dict[str, Converter] = {
     "file": from_files,
     "smiles": from_smiles,
 }
+_UNREADABLE = (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 
 
 def as_graphs(
@@ -108,18 +111,29 @@ def as_graphs(
     ('path', 'star')
     """
     notes = Notes()
-    graphs = _whole_set(data)
-    if graphs is None:
-        names = Names(node_label, node_attributes, edge_weight, edge_label, edge_attributes)
-        found = _contents(data, TableColumns(smiles_column, target))
-        name = Path(data).stem if isinstance(data, str | Path) and _exists(data) else "graphs"
-        converted = _convert(found.items, names, notes)
-        graphs = GraphSet.from_graphs(converted, targets=found.targets, name=name, names=found.names)
+    names = Names(node_label, node_attributes, edge_weight, edge_label, edge_attributes)
+    try:
+        graphs = _read(data, names, TableColumns(smiles_column, target), notes)
+    except (GraphError, ImportError):
+        raise
+    except _UNREADABLE as error:  # what objects of any kind make the libraries that read them raise has no end
+        raise GraphError(f"the data can't be read as graphs ({brief(error)}); see the help of as_graphs") from error
     if targets is not None:
         graphs = replace(graphs, targets=_as_targets(targets, len(graphs)))
     check_graphs(graphs)
     notes.warn(len(graphs), stacklevel=2)
     return graphs
+
+
+def _read(data: Any, names: Names, columns: TableColumns, notes: Notes) -> GraphSet:
+    """The graphs in the data, not yet checked."""
+    whole = _whole_set(data)
+    if whole is not None:
+        return whole
+    found = _contents(data, columns)
+    name = Path(data).stem if isinstance(data, str | Path) and _exists(data) else "graphs"
+    converted = _convert(found.items, names, notes)
+    return GraphSet.from_graphs(converted, targets=found.targets, name=name, names=found.names)
 
 
 def _whole_set(data: Any) -> GraphSet | None:
@@ -134,7 +148,7 @@ def _whole_set(data: Any) -> GraphSet | None:
     from rwk.datasets.tu_files import tu_place
 
     if _exists(data):
-        path = Path(data).expanduser()
+        path = user_path(data)
         return read_path(path) if path.suffix == ".zip" or tu_place(path) is not None else None
     # the short names of the collection are matched as they are written, so that SMILES are not taken for them
     named = isinstance(data, str) and (plain(data) in KNOWN or data in COLLECTION.values() or data in TABLES)
@@ -146,7 +160,7 @@ def _contents(data: Any, columns: TableColumns) -> Contents:
     if is_wildcard(data) and not _exists(data):
         return contents_of_wildcard(data, columns)
     if isinstance(data, str | Path) and _is_file(data):
-        return contents_of(Path(data).expanduser(), columns)
+        return contents_of(user_path(data), columns)
     if columns != TableColumns():
         raise GraphError("smiles_column and target name columns of a file; for other data pass targets=")
     keys = list(data) if is_named_set(data) else None
@@ -165,7 +179,7 @@ def _part(entry: Any) -> Contents:
     if isinstance(entry, str | Path) and _is_file(entry):
         whole = _whole_set(entry) if _exists(entry) else None
         if whole is None:
-            path = Path(entry).expanduser()
+            path = user_path(entry)
             found = contents_of(path, TableColumns())
             return Contents(found.items, found.targets, [path.stem] if len(found.items) == 1 else found.names)
     if isinstance(whole, GraphSet):
@@ -182,7 +196,9 @@ def _own_names(parts: list[Contents]) -> list[str] | None:
 
 def _is_file(item: str | Path) -> bool:
     """Whether a path or text means a file or folder, even if there is none: then the error says so."""
-    return isinstance(item, Path) or _exists(item) or item.lower().endswith((*GRAPH_FILES, *MANY, *PICKLES))
+    if isinstance(item, Path) or _exists(item):
+        return True
+    return item.isprintable() and item.lower().endswith((*GRAPH_FILES, *MANY, *PICKLES))
 
 
 def is_named_set(data: Any) -> bool:
@@ -230,7 +246,7 @@ def _convert(items: list[Any], names: Names, notes: Notes) -> list[Graph]:
         if family is None:
             what = "None" if item is None else f"a {type(item).__name__}"
             raise GraphError(f"graph {i} is {what}, which is not a graph; see the help of as_graphs")
-        families.setdefault(family, {})[i] = Path(item).expanduser() if family == "file" else item
+        families.setdefault(family, {})[i] = user_path(item) if family == "file" else item
     graphs: dict[int, Graph] = {}
     for family, members in families.items():
         graphs |= _FAMILIES[family](members, names, notes)
@@ -262,7 +278,7 @@ def _package(item: Any) -> str | None:
 
 def _exists(item: str | Path) -> bool:
     try:
-        return Path(item).expanduser().exists()
+        return user_path(item).exists()
     except (OSError, ValueError):  # too long for a path, or not allowed in one: not a file
         return False
 
@@ -277,7 +293,10 @@ def _own_targets(parts: list[Contents]) -> NDArray[Any] | None:
 
 
 def _as_targets(targets: Any, n_graphs: int) -> NDArray[Any]:
-    values = np.asarray(targets)
+    try:
+        values = np.asarray(targets)
+    except ValueError:
+        raise GraphError("the targets are not one value per graph; give a list of numbers or texts") from None
     if values.ndim == 0 or len(values) != n_graphs:
         n_targets = 1 if values.ndim == 0 else len(values)
         raise GraphError(f"{n_targets} targets were given for {n_graphs} graphs; give one per graph")

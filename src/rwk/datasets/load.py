@@ -16,6 +16,7 @@ from rwk.datasets.parsed_cache import cache_folder, content_checksum, read_cache
 from rwk.datasets.tu_files import find_source, tu_place
 from rwk.datasets.tu_reader import read_tu
 from rwk.graphs import GraphError, GraphSet
+from rwk.runtime.files import user_path
 
 
 def list_datasets(verified: bool = True) -> list[str]:
@@ -75,7 +76,7 @@ def load_dataset(name_or_path: str | Path, root: str | Path | None = None, downl
     GraphSet('MUTAG', 188 graphs, 10-28 nodes; node_labels, edge_labels, targets)
     """
     if _is_path(name_or_path):
-        return read_path(Path(name_or_path).expanduser())
+        return read_path(user_path(name_or_path))
     name = str(name_or_path)
     found = _find(name, root)
     if found is not None:
@@ -131,11 +132,11 @@ def _places(root: str | Path | None) -> Iterator[tuple[str, Path]]:
 
 def _folders(root: str | Path | None) -> Iterator[Path]:
     if root is not None:
-        if not Path(root).expanduser().is_dir():
+        if not user_path(root).is_dir():
             raise GraphError(f"root {str(root)!r} is not a folder; check the path")
-        yield Path(root).expanduser()
+        yield user_path(root)
     elif os.environ.get("RWK_DATA"):
-        yield Path(os.environ["RWK_DATA"]).expanduser()
+        yield user_path(os.environ["RWK_DATA"])
     yield cache_folder() / "datasets"
     package = find_spec("grakel")  # it contains MUTAG; found without importing it
     for place in (package and package.submodule_search_locations) or ():

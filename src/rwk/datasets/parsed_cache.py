@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rwk.datasets.tu_files import Source
 from rwk.graphs import EDGE_FIELDS, NODE_FIELDS, GraphSet
-from rwk.runtime.files import read_arrays, write_arrays
+from rwk.runtime.files import read_arrays, user_path, write_arrays
 
 _FORMAT = 1  # increase it when the parsed form changes
 _INTEGERS = ("node_offsets", "edge_offsets", "edges", "node_labels", "edge_labels", "n_self_loops")
@@ -25,7 +25,7 @@ def cache_folder() -> Path:
     """Where downloads and parsed sets are kept: `$RWK_CACHE`, or the user's cache folder."""
     given = os.environ.get("RWK_CACHE")
     if given:
-        return Path(given).expanduser()
+        return user_path(given)
     try:
         import pooch
     except ImportError:  # pooch may be left out on a computer that never downloads

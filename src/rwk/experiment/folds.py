@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 from rwk.learn.one_vs_one import encode_classes
 from rwk.runtime.arrays import IntArray
 from rwk.runtime.files import CHECKSUM, load_json, record_checksum, write_whole
+from rwk.runtime.parameter_checks import check_seed, shown
 
 NOT_COVERED: Final = "{} is damaged: its folds do not cover the graphs; remove it, and they are made again"
 
@@ -91,13 +93,18 @@ def make_folds(
     (10, [5, 8, 13, 16])
     """
     classes, codes = encode_classes(targets)
+    for name, value in (("n_splits", n_splits), ("n_repeats", n_repeats)):
+        if not isinstance(value, Integral) or isinstance(value, bool):
+            raise ValueError(f"{name}={shown(value)} is not a whole number")
     if n_splits < 2:
-        raise ValueError(f"n_splits={n_splits} is too small; cross-validation needs at least two folds")
+        raise ValueError(f"n_splits={shown(n_splits)} is too small; cross-validation needs at least two folds")
+    for seed in () if seeds is None else seeds:
+        check_seed(seed, "a seed")
     counts = np.bincount(codes)
     if counts.min() < n_splits:
         name = classes[int(counts.argmin())]
         raise ValueError(
-            f"class {name} has {counts.min()} members, fewer than the {n_splits} folds; use fewer folds or merge it"
+            f"class {name} has {counts.min()} members, fewer than the {shown(n_splits)} folds; use fewer, or merge it"
         )
     test_fold = {}
     for seed in range(n_repeats) if seeds is None else seeds:

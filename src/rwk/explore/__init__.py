@@ -4,6 +4,7 @@
     callbacks       what happens when the user does something; calls all the files below
     choosing        which two graphs are shown after a click, a search, an upload or a link
     request_checks  checks of what a browser sends; malformed requests are answered with 400
+    rate_limit      how many requests are answered per second
     web_page        the layout of the page; assets/ has its style and what the browser does by itself
     page_parts      the parts that change with the pair: terms, neighbours, uploads, the table of the matching
     map_drawing     the map as a plain dictionary for the browser

@@ -10,6 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 from rwk.explore.callbacks import add_callbacks, first_pair
+from rwk.explore.rate_limit import RateLimit
 from rwk.explore.request_checks import check_callback_request
 from rwk.explore.state import Explorer
 from rwk.explore.upload import MAX_BYTES
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 HOST: Final = "127.0.0.1"
 MAX_REQUEST: Final = 8 * MAX_BYTES  # a few files at once, in base64
+BURST, PER_SECOND = 600, 120.0  # requests; a slider that is dragged sends some dozens per second
 NAMES: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
 # the page may load only what this server sends; the libraries need inline styles and one eval
 POLICY: Final = (
@@ -72,8 +74,8 @@ def serve(
     app.run(host=HOST, port=port, debug=False)
 
 
-def make_app(explorer: Explorer) -> Any:
-    """The Dash application for an explorer."""
+def make_app(explorer: Explorer, *, limit: RateLimit | None = None) -> Any:
+    """The Dash application for an explorer; `limit` says how many requests it answers."""
     _need_dash()
     from importlib.resources import files
 
@@ -89,13 +91,13 @@ def make_app(explorer: Explorer) -> Any:
     app.enable_dev_tools(debug=False)
     app.layout = lambda: page(explorer, first_pair(explorer))  # made again when the page is loaded again
     add_callbacks(app, explorer)
-    _guard(app)
+    _guard(app, limit or RateLimit(BURST, PER_SECOND))
     return app
 
 
-def _guard(app: Any) -> None:
-    """Answer well-formed requests to this computer's own names only (against DNS rebinding); let the page load only
-    our files.
+def _guard(app: Any, limit: RateLimit) -> None:
+    """Answer well-formed requests to this computer's own names only (against DNS rebinding), none from pages of other
+    sites, and not too many; let the page load only our files.
     """
     from dash.exceptions import DependencyException
     from flask import abort, request
@@ -106,9 +108,13 @@ def _guard(app: Any) -> None:
 
     @server.before_request  # type: ignore[untyped-decorator]
     def only_here() -> None:
-        name = request.host.rsplit(":", 1)[0] if not request.host.endswith("]") else request.host
-        if name not in NAMES:
+        if _name(request.host) not in NAMES:
             abort(403)
+        origin = request.headers.get("Origin")
+        if origin is not None and _name(origin.rpartition("//")[2]) not in NAMES:  # a page of another site
+            abort(403)
+        if not limit.allows():
+            abort(429)
         if request.path.endswith("/_dash-update-component") and request.method == "POST":
             check_callback_request(request.get_json(silent=True), app.callback_map)
 
@@ -127,6 +133,11 @@ def _guard(app: Any) -> None:
     @server.errorhandler(DependencyException)  # type: ignore[untyped-decorator]
     def no_such_file(error: Any) -> Any:
         return "there is no such file", 404, {"Content-Type": "text/plain; charset=utf-8"}
+
+
+def _name(host: str) -> str:
+    """The name of a host without its port."""
+    return host if host.endswith("]") else host.rsplit(":", 1)[0]
 
 
 def _need_dash() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from rwk.gram.errors import GramError, need, storage_errors
+from rwk.runtime.files import user_path
 
 OLD: Final = 3600.0  # seconds after which a half-written file is taken to be abandoned
 
@@ -64,7 +65,7 @@ class LocalPlace:
 
     def __init__(self, path: str) -> None:
         self.name = path
-        self._root = Path(path).expanduser()
+        self._root = user_path(path)
 
     def read(self, key: str) -> bytes:
         with storage_errors(self.name):

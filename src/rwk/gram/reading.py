@@ -16,6 +16,7 @@ from rwk.gram.tiles import Tiling
 from rwk.parameters import Parameters
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.display import card_of
+from rwk.runtime.files import user_path
 from rwk.runtime.finite import finite_matrix
 from rwk.runtime.words import size
 
@@ -137,7 +138,7 @@ class Gram:
 
     def memmap(self, path: str | os.PathLike[str]) -> NDArray[np.float64]:
         """Write D to an .npy file, replacing an existing one, and return it mapped into memory, read-only."""
-        final = Path(path).expanduser()
+        final = user_path(path)
         beside = final.with_name(f"{final.name}.{uuid.uuid4().hex}.partial")
         with storage_errors(str(final.parent)):
             try:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,7 +101,7 @@ class GramStore:
         """Of the given tiles, those that are intact and those that are damaged."""
         done = self.done()
         damaged: Keys = set()
-        healths = [np.asarray(array[:]) for array in self._health] if done else []
+        healths = [_whole_health(array) for array in self._health] if done else []
         for tile in tiles:
             if (tile.row, tile.column) in done:
                 segment = self.tiling.segment_of(tile.column)
@@ -139,7 +140,7 @@ class GramStore:
     def health(self) -> FloatArray:
         """Pairs not converged, iterations and seconds, summed over all tiles."""
         with storage_errors(self.name):
-            return np.asarray(sum(np.nansum(array[:], axis=(0, 1)) for array in self._health))
+            return np.asarray(sum(np.nansum(_whole_health(array), axis=(0, 1)) for array in self._health))
 
     def sweep(self) -> None:
         """Remove what a killed process left: measures that no manifest lists, and old half-written files."""
@@ -199,6 +200,18 @@ class GramStore:
 
     def _damaged(self, row: int, column: int) -> str:
         return f"{self.name}: tile {row}.{column} is missing or damaged; run again to compute it"
+
+
+def _whole_health(array: Any) -> FloatArray:
+    """The health of all tiles of a segment; NaN where a file is damaged."""
+    try:
+        return np.asarray(array[:])
+    except (ValueError, RuntimeError):
+        found = np.full(array.shape, np.nan)
+    for row, column in np.ndindex(array.shape[:2]):
+        with suppress(ValueError, RuntimeError):
+            found[row, column] = array[row, column]
+    return found
 
 
 class MemoryTiles:

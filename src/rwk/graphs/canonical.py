@@ -146,6 +146,6 @@ def _code(label: Any, names: dict[int, str]) -> int:
     if isinstance(label, float) and label.is_integer() and abs(label) < 2**53:
         return int(label)
     text = label if isinstance(label, str) else str(tuple(label) if isinstance(label, list) else label)
-    code = int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
+    code = int.from_bytes(blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest(), "big") >> 1
     names[code] = text
     return code

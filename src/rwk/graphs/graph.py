@@ -24,6 +24,7 @@ _KINDS = {"edges": np.dtype(np.int64), "node_labels": np.dtype(np.int64), "edge_
     name: np.dtype(np.float64)
     for name in ("node_attributes", "node_weights", "edge_weights", "edge_attributes", "node_distances")
 }
+_DIMENSIONS = {"attributes": (2,), "distances": (1, 2)}  # of an array; others have one
 
 
 class GraphError(ValueError):
@@ -108,6 +109,11 @@ class Graph:
             column = getattr(self, name)
             if column is not None and column.ndim == 1:
                 object.__setattr__(self, name, column[:, None])
+        for name in (*NODE_FIELDS, *EDGE_FIELDS, "node_distances"):
+            values = getattr(self, name)
+            if values is not None and values.ndim not in _DIMENSIONS.get(name.partition("_")[2], (1,)):
+                what = name.partition("_")[0]
+                raise GraphError(f"{name.replace('_', ' ')} can't have shape {values.shape}; give one row per {what}")
 
     @property
     def n_edges(self) -> int:

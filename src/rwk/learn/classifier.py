@@ -19,12 +19,13 @@ from rwk.convert import as_graphs
 from rwk.graphs import GraphSet
 from rwk.kernel import RWKernel
 from rwk.learn.grids import SETTINGS, named_settings, search_grid, settings_for
-from rwk.learn.one_vs_one import encode_classes
+from rwk.learn.one_vs_one import as_labels, encode_classes
 from rwk.learn.search import Grid, Matrices, Task, search
 from rwk.learn.svc import IndefiniteSVC
 from rwk.learn.target_checks import has_fractions
 from rwk.parameters import Parameters
 from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.runtime.parameter_checks import check_flag, check_range, shown
 from rwk.runtime.watched import shown_progress
 
 Numbers = float | Sequence[float]
@@ -229,15 +230,17 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return named_settings(given, self.backend, self.n_jobs, self.random_state)
 
     def _grid(self) -> Grid:
+        check_range("n_inner", self.n_inner, low=2, high=inf, strict=False, whole=True)
+        check_flag("probability", self.probability)
         grid = search_grid(self.grid if isinstance(self.grid, str) and self.grid in SETTINGS else "auto")
         if self.eta is not None:  # values of the user are compared, and multiply the discrepancy itself
-            grid = replace(grid, eta=_numbers(self.eta), unit="none", spread=(1.0,))
+            grid = replace(grid, eta=_numbers("eta", self.eta), unit="none", spread=(1.0,))
         proxy = self.treatment == "proxy"
         return replace(
             grid,
-            C=grid.C if self.C is None else _numbers(self.C),
+            C=grid.C if self.C is None else _numbers("C", self.C),
             treatments=("clip",) if proxy else (self.treatment,),
-            kappas=(inf,) if not proxy else KAPPAS if self.kappa is None else _numbers(self.kappa),
+            kappas=(inf,) if not proxy else KAPPAS if self.kappa is None else _numbers("kappa", self.kappa),
             n_inner=self.n_inner,
         ).checked()
 
@@ -258,7 +261,7 @@ def _classes(graphs: GraphSet, y: Any) -> tuple[NDArray[Any], IntArray]:
 
 def _check_discrete(targets: Any) -> None:
     """Reject numbers that are not whole: they are values to predict, not classes."""
-    if has_fractions(targets):
+    if has_fractions(as_labels(targets)):
         raise ValueError(
             "RWKClassifier predicts classes, but the targets are continuous; for numbers use RWKRegressor, or "
             "RWKGaussianProcess for error bars"
@@ -269,5 +272,8 @@ def _mean(matrix: FloatArray) -> float:
     return float(matrix.mean())
 
 
-def _numbers(given: Numbers) -> tuple[float, ...]:
-    return (float(given),) if isinstance(given, Real) else tuple(given)  # type: ignore[arg-type]
+def _numbers(name: str, given: Numbers) -> tuple[float, ...]:
+    try:
+        return (float(given),) if isinstance(given, Real) else tuple(float(value) for value in given)  # type: ignore[union-attr]
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must be one or more positive numbers, not {shown(given)}") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import inf
 from typing import Any, Final, Self, cast
 
 import numpy as np
@@ -20,6 +21,7 @@ from rwk.learn.target_checks import checked_alpha, checked_targets
 from rwk.learn.term_sources import TermOptions, TermSources
 from rwk.runtime.arrays import FloatArray
 from rwk.runtime.log import LOG
+from rwk.runtime.parameter_checks import check_choice, check_range, check_seed, shown
 
 METHODS: Final = ("auto", "exact", "landmarks", "features")
 MOST_EXACT: Final = 5000  # graphs; more are fitted with landmarks
@@ -203,7 +205,9 @@ class RWKGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n, n_samples)
             One column per draw.
         """
-        return sample(self._prediction(X, covariance=True), n_samples, random_state)
+        check_seed(random_state)
+        check_range("n_samples", n_samples, low=1, high=inf, strict=False, whole=True)
+        return sample(self._prediction(X, covariance=True), int(n_samples), random_state)
 
     def log_marginal_likelihood(self) -> float:
         """The log density of the training targets under the fitted process; with landmarks, under its approximation."""
@@ -220,12 +224,11 @@ class RWKGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _options(self) -> GpOptions:
         for name, known in (("criterion", CRITERIA), ("treatment", GP_TREATMENTS), ("method", METHODS)):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name}={getattr(self, name)!r} is unknown; it is one of {', '.join(known)}")
+            check_choice(name, getattr(self, name), known)
         for name in ("n_starts", "n_landmarks"):
             value = getattr(self, name)
             if not isinstance(value, int | np.integer) or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
+                raise ValueError(f"{name} must be a whole number of at least 1, not {shown(value)}")
         return GpOptions(cast(Criterion, self.criterion), self.treatment, self.n_starts, self.random_state or 0)
 
     def _terms(self) -> TermOptions:

@@ -22,6 +22,7 @@ from rwk.datasets.forms import grid_of
 from rwk.graphs import GraphSet
 from rwk.learn.search import Grid
 from rwk.parameters import Parameters
+from rwk.runtime.parameter_checks import shown
 
 ETAS: Final = (0.125, 0.5, 2.0, 8.0, 32.0)
 COSTS: Final = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -137,9 +138,12 @@ def named_settings(
     """Checked settings by name, from the name of a grid or from a mapping, all to be computed in the same way."""
     if isinstance(given, str):
         if given not in SETTINGS:
-            raise ValueError(f"there is no grid {given!r}; the grids are {', '.join(SETTINGS)}")
+            raise ValueError(f"there is no grid {shown(given)}; the grids are {', '.join(SETTINGS)}")
         given = SETTINGS[given]
     if not isinstance(given, Mapping) or not given:
-        raise ValueError(f"grid must be a name or a mapping from names to settings, not {given!r}")
+        raise ValueError(f"grid must be a name or a mapping from names to settings, not {shown(given)}")
+    for name, changes in given.items():
+        if not isinstance(changes, Mapping):
+            raise ValueError(f"setting {shown(name)} must be a mapping of parameters, not {shown(changes)}")
     running: dict[str, Any] = {"backend": backend, "n_jobs": n_jobs, "random_state": random_state}
     return {name: replace(Parameters.of(changes), **running).checked() for name, changes in given.items()}

@@ -27,6 +27,14 @@ class PairwiseSVMs(NamedTuple):
         return rows @ self.coefficients.T + self.intercepts
 
 
+def as_labels(targets: ArrayLike | None) -> NDArray[Any]:
+    """Targets as an array; raises ValueError if they are not a list of single values."""
+    try:
+        return np.asarray(targets)
+    except ValueError:
+        raise ValueError("the targets are not one value per graph; give a list of numbers or texts") from None
+
+
 def encode_classes(targets: ArrayLike | None) -> tuple[NDArray[Any], IntArray]:
     """The classes, and every target as a code 0..k−1; raises ValueError for targets that can't be learned.
 
@@ -35,13 +43,16 @@ def encode_classes(targets: ArrayLike | None) -> tuple[NDArray[Any], IntArray]:
     """
     if targets is None:
         raise ValueError("the dataset has no labels to learn; give targets, one per graph")
-    values = np.asarray(targets)
+    values = as_labels(targets)
     if values.ndim != 1:
         raise ValueError(f"targets have shape {values.shape}; give one label per graph")
-    missing = [value is None or value != value for value in values.tolist()]
+    missing = [value is None or (isinstance(value, float) and value != value) for value in values.tolist()]
     if any(missing):
         raise ValueError(f"target {missing.index(True)} is missing (NaN); remove that graph or label it")
-    classes, codes = np.unique(values, return_inverse=True)
+    try:
+        classes, codes = np.unique(values, return_inverse=True)
+    except TypeError:
+        raise ValueError("the targets are of different types that can't be compared; give numbers or texts") from None
     if len(classes) < 2:
         found = f"all {len(values)} targets are of one class, {classes[0]}" if len(classes) else "there are no targets"
         raise ValueError(f"{found}; learning needs at least two classes")

@@ -15,6 +15,7 @@ from rwk.learn.target_checks import checked_targets
 from rwk.learn.term_sources import TermOptions, TermSources
 from rwk.learn.treatment import TREATMENTS, TreatedKernel, treat
 from rwk.runtime.arrays import FloatArray
+from rwk.runtime.parameter_checks import shown
 
 ETAS: Final = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 RIDGES: Final = (1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0)
@@ -111,9 +112,9 @@ class RWKRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             The fitted regressor.
         """
         etas, ridges = _values("eta", self.eta, ETAS), _values("ridge", self.ridge, RIDGES)
-        if self.treatment not in TREATMENTS or self.treatment == "proxy":
+        if not isinstance(self.treatment, str) or self.treatment not in TREATMENTS or self.treatment == "proxy":
             known = ", ".join(name for name in TREATMENTS if name != "proxy")
-            raise ValueError(f"unknown treatment {self.treatment!r}; choose from {known}")
+            raise ValueError(f"unknown treatment {shown(self.treatment)}; choose from {known}")
         settings = named_settings(self.grid, self.backend, self.n_jobs, self.random_state)
         options = TermOptions(settings, featurizer=self.featurizer)
         graphs = options.read(X)
@@ -200,7 +201,11 @@ def _unit(matrix: FloatArray) -> float:
 
 
 def _values(name: str, given: float | Sequence[float] | None, usual: Sequence[float]) -> tuple[float, ...]:
-    values = tuple(float(value) for value in np.atleast_1d(usual if given is None else np.asarray(given, np.float64)))
+    try:
+        chosen = np.atleast_1d(np.asarray(usual if given is None else given, np.float64))
+        values = tuple(float(value) for value in chosen)
+    except (TypeError, ValueError, OverflowError):
+        values = ()
     if not values or not all(np.isfinite(value) and value > 0 for value in values):
-        raise ValueError(f"{name} must be one or more positive numbers, not {given!r}")
+        raise ValueError(f"{name} must be one or more positive numbers, not {shown(given)}")
     return values

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from rwk.learn.treatment import TREATMENTS
 from rwk.runtime.arrays import FloatArray
+from rwk.runtime.parameter_checks import shown
 
 ASYMMETRY: Final = 1e-6  # allowed, relative to the largest entry
 
@@ -27,18 +28,25 @@ def check_svc_parameters(parameters: Mapping[str, Any]) -> None:
     """
     for name in ("C", "kappa", "tol", "max_iter"):
         value = parameters[name]
-        if not isinstance(value, Real) or not float(value) > 0:
-            raise ValueError(f"{name} must be a positive number, not {value!r}")
+        if not _is_positive(value):
+            raise ValueError(f"{name} must be a positive number, not {shown(value)}")
     if not isfinite(parameters["C"]):
         raise ValueError("C must be finite; for a hard margin, give a large number")
     treatment = parameters["treatment"]
-    if treatment not in TREATMENTS:
+    if not isinstance(treatment, str) or treatment not in TREATMENTS:
         near = get_close_matches(str(treatment), TREATMENTS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(TREATMENTS)}"
-        raise ValueError(f"unknown treatment {treatment!r}; {hint}")
+        raise ValueError(f"unknown treatment {shown(treatment)}; {hint}")
     shape = parameters["decision_function_shape"]
-    if shape not in ("ovr", "ovo"):
-        raise ValueError(f"decision_function_shape must be 'ovr' or 'ovo', not {shape!r}")
+    if not isinstance(shape, str) or shape not in ("ovr", "ovo"):
+        raise ValueError(f"decision_function_shape must be 'ovr' or 'ovo', not {shown(shape)}")
+
+
+def _is_positive(value: Any) -> bool:
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and float(value) > 0
+    except OverflowError:  # an integer that no float can hold
+        return False
 
 
 def check_finite(X: ArrayLike) -> ArrayLike:

@@ -8,8 +8,10 @@ import numpy as np
 
 from rwk.graphs import GraphSet
 from rwk.runtime.arrays import FloatArray
+from rwk.runtime.parameter_checks import shown
 
 LEAST_GRAPHS: Final = 3
+LARGEST_TARGET: Final = 1e150
 
 
 def has_fractions(targets: Any) -> bool:
@@ -36,7 +38,7 @@ def checked_targets(graphs: GraphSet, y: Any) -> FloatArray:
         raise ValueError("a regressor requires y to be passed, but the target y is None; give a number per graph")
     try:
         values = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError("the targets are not numbers; for classes use RWKClassifier") from None
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
@@ -52,6 +54,8 @@ def checked_targets(graphs: GraphSet, y: Any) -> FloatArray:
             f"{len(bad)} targets are NaN or infinite, the first is that of {graphs.title(int(bad[0]))}; "
             "leave these graphs out"
         )
+    if np.abs(values).max() > LARGEST_TARGET:
+        raise ValueError(f"a target is beyond {LARGEST_TARGET:g}, so squares are not finite; give them in another unit")
     if np.ptp(values) <= 1e-12 * max(1.0, float(np.abs(values).max())):
         raise ValueError(f"all targets are {float(values[0])}, so there is nothing to learn; give targets that differ")
     return values
@@ -59,7 +63,10 @@ def checked_targets(graphs: GraphSet, y: Any) -> FloatArray:
 
 def checked_alpha(alpha: Any, n_graphs: int) -> FloatArray:
     """Known variances, one per graph; raises ValueError if they can't be variances."""
-    values = np.asarray(alpha, dtype=np.float64)
+    try:
+        values = np.asarray(alpha, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"alpha must be one number, or one per graph ({n_graphs}), not {shown(alpha)}") from None
     if values.ndim > 1 or (values.ndim == 1 and len(values) != n_graphs):
         raise ValueError(f"alpha must be one number, or one per graph ({n_graphs}), not of shape {values.shape}")
     if not np.isfinite(values).all() or (values < 0).any():

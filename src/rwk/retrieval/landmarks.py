@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Final, Self
 
 import numpy as np
@@ -170,10 +170,10 @@ class RWFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if not isinstance(self.n_landmarks, Integral) or self.n_landmarks < 1:
             raise ValueError(f"n_landmarks={shown(self.n_landmarks)} must be a whole number of at least 1")
         check_seed(self.random_state)
-        if self.selection not in SELECTIONS:
-            raise ValueError(f"selection={self.selection!r} is not known; it is one of {', '.join(SELECTIONS)}")
-        if not 0 <= self.tol < 1:
-            raise ValueError(f"tol={self.tol!r} is outside its range: it must be at least 0 and less than 1")
+        if not isinstance(self.selection, str) or self.selection not in SELECTIONS:
+            raise ValueError(f"selection={shown(self.selection)} is not known; it is one of {', '.join(SELECTIONS)}")
+        if not isinstance(self.tol, Real) or not 0 <= self.tol < 1:
+            raise ValueError(f"tol={shown(self.tol)} is outside its range: it must be at least 0 and less than 1")
 
     @property
     def _n_features_out(self) -> int:

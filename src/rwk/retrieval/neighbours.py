@@ -8,6 +8,7 @@ candidates, and a tighter one for those that the cheap bound does not rule out.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
@@ -22,7 +23,7 @@ from rwk.retrieval.bounds import Signatures, lower_bounds, quadratic_bounds, sig
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.display import card_of
 from rwk.runtime.finite import finite_values
-from rwk.runtime.parameter_checks import check_count
+from rwk.runtime.parameter_checks import check_count, check_range, shown
 from rwk.runtime.threads import Ticker
 from rwk.runtime.watched import shown_progress
 from rwk.transport.cpu.lower_bounds import linear_bounds
@@ -114,8 +115,8 @@ def nearest(
     left_out = _left_out(leave_out, len(queries), kernel.n_graphs_)
     n_candidates = kernel.n_graphs_ - (left_out is not None)
     k = check_count("k", k, n_candidates, "graphs to choose from")
-    if max_share is not None and not 0 < max_share <= 1:
-        raise ValueError(f"max_share={max_share} is outside its range: it must be greater than 0 and at most 1")
+    if max_share is not None:
+        check_range("max_share", max_share, low=0, high=1, strict=True, whole=False)
     most = kernel.n_graphs_ if max_share is None else max(k, round(max_share * kernel.n_graphs_))
     scan = _Scan.of(kernel.measures_of(queries), kernel.measures_, settings)
     with shown_progress(verbose, "candidates", len(queries) * n_candidates, "candidates") as tick:
@@ -134,10 +135,11 @@ def _left_out(given: int | Sequence[int] | None, n_queries: int, n_graphs: int) 
     """The candidate to leave out for each query, or None."""
     if given is None:
         return None
-    numbers = [int(number) for number in np.atleast_1d(given)]
-    if len(numbers) != n_queries or not all(0 <= number < n_graphs for number in numbers):
-        raise ValueError(f"leave_out={given!r} must be one number from 0 to {n_graphs - 1} per query")
-    return numbers
+    numbers: list[Any] = list(given) if isinstance(given, Sequence | np.ndarray) and np.ndim(given) == 1 else [given]
+    whole = all(isinstance(number, Integral) and 0 <= int(number) < n_graphs for number in numbers)
+    if not whole or len(numbers) != n_queries:
+        raise ValueError(f"leave_out={shown(given)} must be one number from 0 to {n_graphs - 1} per query")
+    return [int(number) for number in numbers]
 
 
 class _Scan(NamedTuple):

@@ -28,6 +28,18 @@ class DamagedFileError(ValueError):
     """A file that this package wrote is no longer whole; the message says which, and what to do."""
 
 
+def user_path(path: str | os.PathLike[str]) -> Path:
+    """The path with `~` replaced by the user's folder; as it is where there is no such folder.
+
+    >>> user_path("~no-such-user/K.npz").name
+    'K.npz'
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:  # no such user, or no home
+        return Path(path)
+
+
 def check_writable(path: str | os.PathLike[str]) -> Path:
     """Return the path and create its folder; raises `OutputError`, before any work, if it cannot be written to."""
     path = Path(path)

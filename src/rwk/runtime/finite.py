@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 Numbers = TypeVar("Numbers")
 
@@ -31,6 +32,21 @@ def finite_matrix(
     i, j = np.argwhere(~np.isfinite(values))[0].tolist()
     first, second = i if rows is None else rows[i], j if columns is None else columns[j]
     raise _error(f"{what} of graphs {int(first)} and {int(second)}", values[i, j])
+
+
+def finite_rows(rows: Any, *, what: str) -> NDArray[Any]:
+    """The rows as an array; raises `NotFiniteError` for the first graph whose row has a NaN or an infinite number.
+
+    >>> finite_rows([[0.5, 0.5]], what="the probabilities").tolist()
+    [[0.5, 0.5]]
+    """
+    values = np.asarray(rows)
+    bad = ~np.isfinite(values.reshape(len(values), -1)).all(axis=1)
+    if bad.any():
+        at = int(np.argmax(bad))
+        wrong = values.reshape(len(values), -1)[at]
+        raise _error(f"{what} of graph {at}", wrong[~np.isfinite(wrong)][0])
+    return values
 
 
 def finite_values(values: Numbers, pair: Callable[[int], str], *, what: str = "the discrepancy") -> Numbers:

@@ -22,14 +22,26 @@ def check_name(name: str, known: Sequence[str]) -> None:
     """Reject an unknown parameter; the message suggests the nearest known name."""
     if name not in known:
         hint = nearest_name(name, known) or f"; the names are {', '.join(known)}"
-        raise ParameterError(f"there is no parameter {name!r}{hint}")
+        raise ParameterError(f"there is no parameter {shown(name)}{hint}")
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     """Reject a value that is not one of the choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
-        raise ParameterError(f"{name}={value!r} is not known: it must be one of {listed}{nearest_name(value, choices)}")
+        hint = nearest_name(value, choices) if isinstance(value, str) else ""
+        raise ParameterError(f"{name}={shown(value)} is not known: it must be one of {listed}{hint}")
+
+
+def check_flag(name: str, value: object, *more: str) -> None:
+    """Reject anything but True and False, and the texts that are allowed besides.
+
+    >>> check_flag("debias", True), check_flag("wl_edge_labels", "auto", "auto")
+    (None, None)
+    """
+    if type(value).__name__ not in ("bool", "bool_") and not (isinstance(value, str) and value in more):
+        words = ", ".join([*map(repr, more), "True or False"])
+        raise ParameterError(f"{name}={shown(value)} is not known: it must be {words}")
 
 
 def check_range(name: str, value: Any, *, low: float, high: float, strict: bool, whole: bool) -> None:
@@ -40,7 +52,8 @@ def check_range(name: str, value: Any, *, low: float, high: float, strict: bool,
     """
     bound = f"it must be {range_in_words(low, high, strict)}"
     try:
-        number = math.nan if isinstance(value, str) else float(value)
+        not_a_number = isinstance(value, str) or (whole and type(value).__name__ in ("bool", "bool_"))
+        number = math.nan if not_a_number else float(value)
     except OverflowError:  # an integer that no float can hold
         number = math.inf
     except (TypeError, ValueError):
@@ -64,7 +77,10 @@ def shown(value: object) -> str:
     """
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
         return "an integer of more than 64 bits"
-    text = repr(value)
+    try:
+        text = " ".join(repr(value).split())
+    except (ValueError, RecursionError):  # somewhere inside is an integer of thousands of digits
+        return f"a {type(value).__name__}"
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
@@ -110,7 +126,7 @@ def check_jobs(n_jobs: Any) -> None:
     """
     whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
     if n_jobs is not None and (not whole or n_jobs == 0):
-        raise ParameterError(f"n_jobs={n_jobs!r} is not valid: give 1 or more threads, -1 for all cores, or None")
+        raise ParameterError(f"n_jobs={shown(n_jobs)} is not valid: give 1 or more threads, -1 for all cores, or None")
 
 
 def check_starts(n_starts: Any) -> None:

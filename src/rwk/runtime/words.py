@@ -49,3 +49,13 @@ def size(n_bytes: float) -> str:
         if n_bytes >= 0.9995 * length:  # what three digits round up to
             return f"{n_bytes / length:.3g} {unit}"
     return f"{n_bytes:.0f} B"
+
+
+def brief(error: BaseException, longest: int = 120) -> str:
+    """What an error of another library says, on one line and cut short; its type if it says nothing.
+
+    >>> brief(ValueError("bad shape\\nsee the manual")), brief(KeyError())
+    ('bad shape', 'KeyError')
+    """
+    lines = str(error).strip().splitlines()
+    return lines[0][:longest] if lines else type(error).__name__
