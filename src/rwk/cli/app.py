@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -40,6 +41,7 @@ app = typer.Typer(
 
 def main() -> None:
     """Run a command; a user's mistake gives one sentence and exit code 2."""
+    write_any_text()
     with stopped_by_signals():
         try:
             app()
@@ -51,6 +53,13 @@ def main() -> None:
                 raise
             errors.print(f"rwk: {error}", style="red", soft_wrap=True, markup=False)
             sys.exit(2)
+
+
+def write_any_text() -> None:
+    """Let a terminal that has no Unicode show what it can't write as escapes, in place of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 @app.callback(invoke_without_command=True)

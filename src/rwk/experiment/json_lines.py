@@ -19,6 +19,8 @@ from io import RawIOBase
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from rwk.runtime.files import OutputError
+
 FORMAT: Final = 2
 _MARK: Final = "rwk"  # the first key of a header
 
@@ -89,8 +91,22 @@ def append_line(path: str | os.PathLike[str], content: Mapping[str, Any], header
                 number = 1 + max(known, default=-1)
                 before = dumped(numbered(header, number))
             content = {"h": number, **content}
-        file.write((before + dumped(content)).encode())
+        _append(file, (before + dumped(content)).encode(), path)
         os.fsync(handle)
+
+
+def _append(file: RawIOBase, line: bytes, path: str | os.PathLike[str]) -> None:
+    """Write a line at the end, whole or not at all: on a full disk a write may end early without an error."""
+    end = file.seek(0, os.SEEK_END)
+    reason = "No space left on device"
+    try:
+        written = file.write(line)
+    except OSError as error:
+        written, reason = 0, error.strerror or str(error)
+    if written != len(line):
+        with suppress(OSError):
+            file.truncate(end)
+        raise OutputError(f"{path} could not be written ({reason}); the lines before are kept")
 
 
 def covers(recorded: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:

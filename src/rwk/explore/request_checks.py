@@ -27,7 +27,7 @@ def check_callback_request(body: Any, callbacks: Any) -> None:
     known = callbacks.get(body.get("output")) if isinstance(body.get("output"), str) else None
     if known is None:
         refuse("the request names no callback of this page")
-    _check_outputs(body.get("outputs"))
+    _check_outputs(body.get("outputs"), body["output"])
     for given, wanted in ((body.get("inputs", []), known["inputs"]), (body.get("state", []), known["state"])):
         if not isinstance(given, list) or len(given) != len(wanted):
             refuse("the request does not have the inputs of its callback")
@@ -38,10 +38,18 @@ def check_callback_request(body: Any, callbacks: Any) -> None:
         refuse("the request does not say what has changed")
 
 
-def _check_outputs(outputs: Any) -> None:
-    listed = outputs if isinstance(outputs, list) else [outputs]
-    if not all(isinstance(item, dict) and isinstance(item.get("property"), str) and "id" in item for item in listed):
+def _check_outputs(outputs: Any, output: str) -> None:
+    """The outputs must be those that the name of the callback lists: "a.b", or "..a.b...c.d.." for several."""
+    several = output.startswith("..")
+    wanted = output[2:-2].split("...") if several else [output]
+    listed = outputs if several else [outputs]
+    if not isinstance(listed, list) or [_output_name(item) for item in listed] != [w.split("@")[0] for w in wanted]:
         refuse("the request does not have the outputs of its callback")
+
+
+def _output_name(item: Any) -> str:
+    fits = isinstance(item, dict) and isinstance(item.get("property"), str) and isinstance(item.get("id"), str)
+    return f"{item['id']}.{item['property'].split('@')[0]}" if fits else ""
 
 
 def _check_input(item: Any, spec: Any) -> None:
