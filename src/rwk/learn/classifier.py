@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import inf
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Final, Self
 
 import numpy as np
@@ -25,7 +25,7 @@ from rwk.learn.svc import IndefiniteSVC
 from rwk.learn.target_checks import has_fractions
 from rwk.parameters import Parameters
 from rwk.runtime.arrays import FloatArray, IntArray
-from rwk.runtime.parameter_checks import check_flag, check_range, shown
+from rwk.runtime.parameter_checks import check_flag, shown
 from rwk.runtime.watched import shown_progress
 
 Numbers = float | Sequence[float]
@@ -230,7 +230,8 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return named_settings(given, self.backend, self.n_jobs, self.random_state)
 
     def _grid(self) -> Grid:
-        check_range("n_inner", self.n_inner, low=2, high=inf, strict=False, whole=True)
+        if not isinstance(self.n_inner, Integral):
+            raise ValueError(f"n_inner={shown(self.n_inner)} is not a whole number; give at least two inner folds")
         check_flag("probability", self.probability)
         grid = search_grid(self.grid if isinstance(self.grid, str) and self.grid in SETTINGS else "auto")
         if self.eta is not None:  # values of the user are compared, and multiply the discrepancy itself

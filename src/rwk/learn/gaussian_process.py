@@ -21,7 +21,7 @@ from rwk.learn.target_checks import checked_alpha, checked_targets
 from rwk.learn.term_sources import TermOptions, TermSources
 from rwk.runtime.arrays import FloatArray
 from rwk.runtime.log import LOG
-from rwk.runtime.parameter_checks import check_choice, check_range, check_seed, shown
+from rwk.runtime.parameter_checks import check_range, check_seed, shown
 
 METHODS: Final = ("auto", "exact", "landmarks", "features")
 MOST_EXACT: Final = 5000  # graphs; more are fitted with landmarks
@@ -224,7 +224,9 @@ class RWKGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _options(self) -> GpOptions:
         for name, known in (("criterion", CRITERIA), ("treatment", GP_TREATMENTS), ("method", METHODS)):
-            check_choice(name, getattr(self, name), known)
+            value = getattr(self, name)
+            if not isinstance(value, str) or value not in known:
+                raise ValueError(f"{name}={shown(value)} is unknown; it is one of {', '.join(known)}")
         for name in ("n_starts", "n_landmarks"):
             value = getattr(self, name)
             if not isinstance(value, int | np.integer) or value < 1:
