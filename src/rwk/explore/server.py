@@ -115,6 +115,8 @@ def _guard(app: Any, limit: RateLimit) -> None:
             abort(403)
         if not limit.allows():
             abort(429)
+        if (request.content_length or 0) > MAX_REQUEST:
+            abort(413)
         if request.path.endswith("/_dash-update-component") and request.method == "POST":
             check_callback_request(request.get_json(silent=True), app.callback_map)
 
