@@ -147,4 +147,4 @@ def client() -> Any:
     logging.disable(logging.CRITICAL)
     graphs = rwk.as_graphs([nx.path_graph(n) for n in range(2, 6)] + [nx.cycle_graph(4)], targets=[0, 1, 0, 1, 1])
     app = make_app(Explorer(graphs, rwk.Parameters(backend="cpu", n_jobs=1)), limit=RateLimit(10**9, 1e9))
-    return app, app.server.testclient()
+    return app, app.server.test_client()

@@ -24,14 +24,14 @@ SLICE = {
     "record": (300, ""),
     "anything": (300, "rdkit"),
     "parameters": (500, ""),
-    "file": (120, "rdkit"),
-    "solver": (25, "ot"),
+    "file": (60, "rdkit"),
+    "solver": (20, "ot"),
     "arrays": (25, "ot"),
     "svc": (30, ""),
     "baseline": (15, "ot"),
     "learner": (2, ""),
     "command": (25, ""),
-    "request": (40, "dash"),
+    "request": (30, "dash"),
 }
 
 
