@@ -109,13 +109,18 @@ def averaging_of(
     """The problem of averaging these graphs; raises if one of them can't be part of an average."""
     if threshold is not None:
         check_range("threshold", threshold, low=0, high=1, strict=True, whole=False)
-    if graphs.node_weights is not None and (graphs.node_weights == 0).any():
-        first = int(np.searchsorted(graphs.node_offsets, np.argmin(graphs.node_weights), side="right")) - 1
-        raise GraphError(f"{graphs.title(first)} has nodes of weight 0, which can't be averaged; remove them")
+    check_averaged(graphs)
     measures, scale = represent(graphs, settings)
     thresholds = THRESHOLDS if threshold is None else (float(threshold),)
     plain = [replace(graph, node_distances=None) for graph in graphs]
     return Averaging(Members(plain, weights), in_precision(measures, "float64"), scale, settings, thresholds)
+
+
+def check_averaged(graphs: GraphSet) -> None:
+    """Reject graphs with nodes of weight 0: the solver does not see them, so nothing is known of their place."""
+    if graphs.node_weights is not None and (graphs.node_weights == 0).any():
+        first = int(np.searchsorted(graphs.node_offsets, np.argmin(graphs.node_weights), side="right")) - 1
+        raise GraphError(f"{graphs.title(first)} has nodes of weight 0, which can't be averaged; remove them")
 
 
 def checked_weights(weights: Any, count: int) -> FloatArray:

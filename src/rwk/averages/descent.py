@@ -36,7 +36,7 @@ VOTING_ROUNDS: Final = 10
 KICKS: Final = 20  # of every assignment, per round
 FRESH_KICKS: Final = 100  # of assignments when nothing is known yet
 ANNEALED: Final = 8  # starts of couplings when nothing is known yet; solved together
-FRESH_LOOKS: Final = 3  # how often a descent that is stuck aligns the members anew
+FRESH_LOOKS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +48,7 @@ class Averaging:
     scale: Scale
     settings: Parameters
     thresholds: Sequence[float] = THRESHOLDS
+    looks: int = FRESH_LOOKS  # how often a descent that is stuck aligns the members anew
 
     def measures_with(self, graph: Graph) -> GraphMeasures:
         """Measures of an average, as graph 0, and of the members."""
@@ -87,7 +88,7 @@ def descend(averaging: Averaging, start: Graph, *, max_iter: int) -> tuple[Posit
     history, looks = [position.objective], 1
     while len(history) <= max_iter:
         new = _better(averaging, position)
-        if new is None and looks <= FRESH_LOOKS:  # align the members again, as if nothing were known
+        if new is None and looks <= averaging.looks:  # align the members again, as if nothing were known
             new = _merged(averaging, position, fresh_position(averaging, position.graph, looks))
             looks += 1
         if new is None:
