@@ -53,7 +53,7 @@ def medoid(graphs: Any, *, weights: Any = None, discrepancy: Any = None, **param
     --------
     >>> import networkx as nx
     >>> from rwk import medoid
-    >>> medoid([nx.star_graph(6), nx.path_graph(7), nx.cycle_graph(7)])
+    >>> medoid([nx.star_graph(5), nx.ladder_graph(3), nx.complete_graph(6), nx.path_graph(6)])
     1
     """
     if discrepancy is None:
