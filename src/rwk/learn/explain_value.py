@@ -125,8 +125,8 @@ def explain_value(process: RWKGaussianProcess, G: Any, *, n_supports: int = 5) -
     >>> graphs = [nx.path_graph(n) for n in range(3, 11)]
     >>> process = RWKGaussianProcess(settings="quick").fit(graphs, [float(n) for n in range(3, 11)])
     >>> why = explain_value(process, nx.path_graph(6), n_supports=2)
-    >>> bool(abs(why.base + why.contributions.sum() - why.predicted) < 1e-3), len(why.supports)
-    (True, 4)
+    >>> bool(abs(why.base + why.contributions.sum() - why.predicted) < 1e-3), why.contributions.shape
+    (True, (6,))
     """
     check_is_fitted(process, "model_")
     model, sources = process.model_, process.sources_
