@@ -17,6 +17,7 @@ import rwk
 from rwk.explore.choosing import first_pair
 from rwk.explore.map_drawing import map_figure
 from rwk.explore.map_places import MapPlaces
+from rwk.explore.parity_drawing import parity_figure, parity_words
 from rwk.explore.settings import Settings
 from rwk.explore.state import KEPT_UPLOADS, Explorer
 from rwk.explore.upload import MAX_BYTES, fitted_to, parse_smiles, parse_upload
@@ -146,6 +147,39 @@ def test_continuous_targets_are_a_scale_and_names_are_text(names):
     assert "colorbar" in drawn[0]["marker"]
     assert len(drawn[1]["x"]) == 1  # the graph without a target
     assert "<b>" not in drawn[0]["text"][0]
+
+
+def test_values_are_predicted_from_the_others_and_drawn():
+    pytest.importorskip("dash", reason="Dash is not installed (extra: explore)")
+    from rwk.explore.server import make_app
+    from rwk.explore.web_page import page
+
+    graphs = rwk.as_graphs([nx.path_graph(n) for n in range(2, 14)])
+    values = np.array([0.5 * n for n in range(12)])
+    values[3] = np.nan
+    explorer = Explorer(replace(graphs, targets=values))
+    line, points = parity_figure(explorer)["data"]
+    assert points["x"] == [value for value in values.tolist() if value == value]
+    assert np.corrcoef(points["x"], points["y"])[0, 1] > 0.8
+    assert len(points["error_y"]["array"]) == 11
+    assert line["x"] == line["y"]
+    assert "Root mean squared error" in parity_words(explorer)
+    layout = str(page(explorer, first_pair(explorer)))
+    assert "parity-draw" in layout
+    assert "shown-class" not in layout
+    make_app(explorer)
+
+
+def test_classes_are_not_drawn_as_values():
+    from rwk.datasets.synthetic import planted_motif
+
+    pytest.importorskip("dash", reason="Dash is not installed (extra: explore)")
+    from rwk.explore.web_page import page
+
+    explorer = Explorer(planted_motif(6)[0])
+    assert explorer.left_out() is None
+    assert parity_figure(explorer)["data"] == []
+    assert "parity-draw" not in str(page(explorer, first_pair(explorer)))
 
 
 def test_one_graph_alone_is_shown():

@@ -34,7 +34,7 @@ def test_a_folder_with_everything(made) -> None:
     assert done.returncode == 0, done.stderr
     names = {place.name for place in (folder / "out").iterdir()}
     pictures = {"parity.png", "calibration.png", "learning-curve.png"}
-    assert names == pictures | {"model.npz", "predictions.csv", "outliers.csv", "summary.json"}
+    assert names == pictures | {"model.npz", "gram.npz", "predictions.csv", "outliers.csv", "summary.json"}
     rows = list(csv.DictReader((folder / "out" / "predictions.csv").open()))
     assert [row["smiles"] for row in rows] == SMILES
     errors = np.array([float(row["mean"]) - float(row["value"]) for row in rows])
@@ -50,6 +50,15 @@ def test_the_model_predicts_new_molecules(made) -> None:
     rows = list(csv.DictReader((folder / "new-out.csv").open()))
     assert [row["smiles"] for row in rows] == ["CCCCC", "OCCCC"]
     assert abs(float(rows[0]["mean"]) - 5.0) < 2.0
+
+
+def test_the_folder_has_a_report(made) -> None:
+    folder, _ = made
+    done = rwk("report", folder / "out", "-o", folder / "report.html")
+    assert done.returncode == 0, done.stderr
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "<h2>Most surprising values</h2>" in page
+    assert SMILES[0] in page
 
 
 def test_mistakes_are_one_sentence(made) -> None:

@@ -436,6 +436,38 @@ def test_report_counts_every_graph_once_per_class(run_folder):
     np.testing.assert_allclose(run.predictions.probability.sum(axis=1), 1.0)
 
 
+def test_report_of_values_has_predictions_and_no_classes(tmp_path):
+    from dataclasses import replace
+
+    from rwk.gram.matrix_file import save_gram
+
+    graphs = rwk.as_graphs([nx.path_graph(n) for n in range(3, 18)])
+    values = np.array([0.25 * n for n in range(15)])
+    values[4] = 9.9  # wrong
+    graphs = replace(graphs, targets=values)
+    settings = Parameters(debias=True)
+    matrix = save_gram(tmp_path / "K.npz", rwk.pairwise_discrepancy(graphs, debias=True), settings, targets=values)
+    write_report(matrix, tmp_path / "report.html", graphs=graphs)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    for title in ("Result", "Overview", "Nearest neighbours", "Most surprising values", "Health"):
+        assert f"<h2>{title}</h2>" in page
+    words = re.sub(r'src="[^"]*"', "", page[page.index("<h2>Result") :])
+    assert not re.search(r"\bclass(es)?\b(?!=)", words)
+    assert "SVC" not in words
+    surprising = words[words.index("<h2>Most surprising") :]
+    assert re.search(r"<tr><td[^>]*>graph 4</td>", surprising)
+    assert "root mean squared error" in words
+
+
+def test_report_of_few_values_predicts_nothing(tmp_path):
+    from rwk.gram.matrix_file import save_gram
+
+    D = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
+    matrix = save_gram(tmp_path / "K.npz", D, Parameters(), targets=np.array([0.5, 1.5, np.nan, 2.5]))
+    (path,) = write_report(matrix, tmp_path / "report.html")
+    assert "nothing was predicted from it" in path.read_text(encoding="utf-8")
+
+
 def test_report_of_a_folder_without_predictions(run_folder, tmp_path):
     graphs, folder = run_folder
     for name in ("run.json", "records.jsonl", "gram.npz"):

@@ -35,6 +35,7 @@ def regress(
 
     from rwk.convert.table_files import smiles_columns
     from rwk.experiment.regress_run import regress as run
+    from rwk.gram.matrix_file import save_gram
     from rwk.learn.gaussian_process import RWKGaussianProcess
     from rwk.learn.saved_models import save_model
     from rwk.runtime.files import check_writable, write_json
@@ -47,6 +48,7 @@ def regress(
     process = RWKGaussianProcess(settings=settings, fingerprints=kind, backend=backend, n_jobs=n_jobs)
     found = run(process, smiles, np.array(values))
     save_model(process, output / "model.npz")
+    save_gram(output / "gram.npz", found.discrepancy, found.parameters(), targets=values, name=table.stem, names=smiles)
     write_json(output / "summary.json", {"target": name, "scores": found.scores, "model": process.model_.record(),
                                          "learning_curve": found.curve})  # fmt: skip
     std = np.sqrt(found.left_out.variance)

@@ -11,7 +11,9 @@ from rwk.cli.screen import load_graphs, say
 
 
 def report(
-    run: Annotated[Path, typer.Argument(help="Folder of a run, or a matrix that `rwk gram` wrote.")],
+    run: Annotated[
+        Path, typer.Argument(help="Folder that `rwk classify` or `rwk regress` wrote, or a matrix of `rwk gram`.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write: .html or .md.")] = Path("report.html"),
     data: Annotated[
         str | None, typer.Option("--data", help="The run's graphs, if they can't be found by the name of the set.")

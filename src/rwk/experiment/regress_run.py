@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from rwk.learn.exact_gp import Blocks, FittedGP, GpOptions, Prediction, blocks_o
 from rwk.learn.gaussian_process import RWKGaussianProcess
 from rwk.learn.target_checks import checked_targets
 from rwk.learn.term_sources import TermSources
+from rwk.parameters import Parameters
 from rwk.runtime.arrays import FloatArray
 
 SHARES: Final = (0.25, 0.5, 0.75, 1.0)  # of the training graphs of a split
@@ -40,6 +41,16 @@ class RegressRun:
     scores: dict[str, float]
     curve: dict[int, list[float]]  # number of training graphs -> RMSE of each split
     outliers: list[Outlier]
+    setting: str  # the one with the largest weight
+    discrepancy: FloatArray  # of this setting
+
+    def parameters(self) -> Parameters:
+        """The parameters of the setting with the largest weight, with the η that was chosen for it."""
+        model = self.process.model_
+        assert isinstance(model, FittedGP)
+        place = model.names.index(self.setting)
+        eta = model.chosen.etas[place] / model.units[place]
+        return replace(self.process.sources_.options.settings[self.setting], eta=eta)
 
 
 def regress(process: RWKGaussianProcess, X: Sequence[Any], y: Any) -> RegressRun:
@@ -54,7 +65,10 @@ def regress(process: RWKGaussianProcess, X: Sequence[Any], y: Any) -> RegressRun
         raise ValueError("there are too many molecules for leave-one-out predictions; give at most 5,000")
     left_out = process.model_.left_out(targets)
     scores = regression_scores(targets, left_out)
-    return RegressRun(process, left_out, scores, _curve(blocks, targets), _outliers(blocks, targets, left_out))
+    weights = dict(zip(process.model_.names, process.model_.chosen.weights, strict=True))
+    heaviest = max(terms.settings, key=lambda name: weights[name])
+    curve, outliers = _curve(blocks, targets), _outliers(blocks, targets, left_out)
+    return RegressRun(process, left_out, scores, curve, outliers, heaviest, blocks[heaviest].matrix)
 
 
 def calibration(targets: FloatArray, found: Prediction) -> FloatArray:

@@ -8,6 +8,7 @@
     web_page        the layout of the page; assets/ has its style and what the browser does by itself
     page_parts      the parts that change with the pair: terms, neighbours, uploads, the table of the matching
     map_drawing     the map as a plain dictionary for the browser
+    parity_drawing  measured against predicted values, likewise, if the graphs have values
     pair_drawing    two graphs and their coupling as plain dictionaries for the browser
     state           `Explorer`: the graphs, their map, neighbours, solving a pair; knows nothing of the web
     comparing       a graph compared with another, or with all, under the settings of the page; called by `state`

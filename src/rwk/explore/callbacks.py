@@ -8,6 +8,7 @@ from rwk.explore.choosing import ChosenGraphs, choose, first_pair
 from rwk.explore.map_drawing import map_figure
 from rwk.explore.page_parts import matching_table, neighbour_items, own_items, term_bars
 from rwk.explore.pair_drawing import pair_elements, table_rows, term_rows
+from rwk.explore.parity_drawing import parity_figure, parity_words
 from rwk.explore.request_checks import chosen_of, linked_state, settings_of
 from rwk.explore.settings import NAMES, Settings, to_page
 from rwk.explore.state import Explorer
@@ -30,6 +31,7 @@ def add_callbacks(app: Any, explorer: Explorer) -> None:
     _add_drawing(app, explorer)
     _add_neighbours(app, explorer)
     _add_map(app, explorer)
+    _add_parity(app, explorer)
     _add_files(app, explorer)
     _add_browser_side(app)
 
@@ -183,6 +185,26 @@ def _add_map(app: Any, explorer: Explorer) -> None:
     @app.callback(Output("map", "figure"), *inputs)  # type: ignore[untyped-decorator]
     def draw_map(chosen: Any, theme: Any, shown: Any = None) -> Any:
         return map_figure(explorer, chosen_of(chosen), shown, "dark" if theme == "dark" else "light")
+
+
+def _add_parity(app: Any, explorer: Explorer) -> None:
+    """Measured against predicted values, if graphs have values."""
+    from dash import Input, Output, State
+
+    if not explorer.continuous:
+        return
+
+    @app.callback(  # type: ignore[untyped-decorator]
+        Output("parity", "figure"),
+        Output("parity-words", "children"),
+        Output("parity-box", "hidden"),
+        Input("parity-draw", "n_clicks"),
+        State("theme", "data"),
+        prevent_initial_call=True,
+    )
+    def draw_parity(_: Any, theme: Any) -> Any:
+        figure = parity_figure(explorer, "dark" if theme == "dark" else "light")
+        return figure, parity_words(explorer), not figure["data"]
 
 
 def _add_files(app: Any, explorer: Explorer) -> None:

@@ -22,11 +22,12 @@ from rwk.graphs.checks import check_graphs
 from rwk.parameters import Parameters
 from rwk.report.layout import layout, matched_layout
 from rwk.report.palette import is_continuous
-from rwk.runtime.arrays import FloatArray
+from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.transport.problem import PairSolution
 
 MAX_MAPPED: Final = 600  # graphs on the map; other graphs can be chosen by their number
 KEPT_UPLOADS: Final = 100
+LEAST_PREDICTED: Final = 5  # values, if one is to be predicted from the others
 SLOW_ROW: Final = 2.0  # seconds; if comparing one graph with all takes longer, neighbours do not follow the sliders
 
 
@@ -91,6 +92,7 @@ class Explorer:
         self._lock = threading.Lock()
         self._placed = lru_cache(maxsize=64)(self._laid_out)
         self._near = lru_cache(maxsize=256)(self._row)
+        self._left_out = lru_cache(maxsize=1)(self._predicted)
 
     # ------------------------------------------------------------ graphs and their names
 
@@ -124,6 +126,26 @@ class Explorer:
             return ""
         value = self.graphs.targets[int(key)]
         return f"{value:.4g}" if self.continuous else str(value)
+
+    def left_out(self) -> tuple[IntArray, FloatArray, FloatArray] | None:
+        """Numbers of the graphs on the map with a value, each value predicted from the others, and its deviation.
+
+        None if targets are not values, or too few to predict one from the others.
+        """
+        with self._lock:
+            return self._left_out()
+
+    def _predicted(self) -> tuple[IntArray, FloatArray, FloatArray] | None:
+        from rwk.learn.exact_gp import left_out_values
+
+        if not self.continuous:
+            return None
+        values = np.asarray(self.graphs.targets, np.float64)[self.mapped]
+        known = np.flatnonzero(np.isfinite(values))
+        if len(known) < LEAST_PREDICTED or float(np.ptp(values[known])) == 0.0:
+            return None
+        found = left_out_values(np.asarray(self.discrepancy, np.float64)[np.ix_(known, known)], values[known])
+        return self.mapped[known], found.mean, np.sqrt(found.variance)
 
     def title(self, key: str) -> str:
         """The name of a graph, with its class or value if it has one."""

@@ -96,6 +96,7 @@ def _left(explorer: Explorer, chosen: dict[str, str]) -> Components:
                     _button("Compare again with these sliders", "compare-again", className=f"again{following}"),
                 ]
             ),
+            *_parity(explorer),
             html.Section([html.H2("Your own graphs"), *_upload()]),
         ],
         className="column",
@@ -131,6 +132,26 @@ def _class_choice(explorer: Explorer) -> list[Components]:
     options: list[Any] = [{"label": "all", "value": ""}, *({"label": label, "value": label} for label in labels[:12])]
     choice = dcc.RadioItems(id="shown-class", options=options, value="", inline=True, className="pills")
     return [html.Div([html.Span("class"), choice], className="field")]
+
+
+def _parity(explorer: Explorer) -> list[Components]:
+    """Measured against predicted values, drawn when the user asks for it: fitting takes seconds."""
+    from dash import dcc, html
+
+    if not explorer.continuous:
+        return []
+    tools = {"displaylogo": False, "displayModeBar": False}
+    return [
+        html.Section(
+            [
+                html.H2("Measured and predicted"),
+                html.P("Each value predicted from those of all other graphs on the map.", className="hint"),
+                _button("Predict", "parity-draw"),
+                html.P(id="parity-words", className="message", role="status"),
+                html.Div(dcc.Graph(id="parity", config=tools, className="map"), id="parity-box", hidden=True),
+            ]
+        )
+    ]
 
 
 def _upload() -> list[Components]:

@@ -24,6 +24,7 @@ Reports and notebooks.
     run_data         reads the folder of a run
     sections         what a report says of a run, as blocks; calls the pictures and `class_scores`
     class_scores     confusions, scores per class and calibration, as blocks
+    value_sections   predictions, neighbours and outliers of graphs with values, as blocks
     blocks           figures, text, tables and pictures, without a format
     html, markdown   write blocks as a page
     cards            records as HTML cards in notebooks; called through `runtime.display`

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.graphs.graph_set import graph_title
+from rwk.report.palette import is_continuous
 from rwk.runtime.arrays import FloatArray
 from rwk.runtime.files import DamagedFileError, load_arrays, load_json
 
@@ -45,6 +46,12 @@ class RunData:
     parameters: Mapping[str, Any]
     names: tuple[str, ...] | None = None
     predictions: Predicted | None = None
+    learned_values: bool = False  # whether it is of `rwk regress`
+
+    @property
+    def has_values(self) -> bool:
+        """Whether the targets are values on a scale, not classes."""
+        return self.targets is not None and (self.learned_values or is_continuous(self.targets))
 
     def title(self, i: Any) -> str:
         """The name of graph i, or its number."""
@@ -52,7 +59,7 @@ class RunData:
 
 
 def read_run(path: str | Path) -> RunData:
-    """Read the folder that `rwk classify` or `rwk demo` wrote, or the matrix that `rwk gram` wrote.
+    """Read the folder that `rwk classify`, `rwk regress` or `rwk demo` wrote, or the matrix that `rwk gram` wrote.
 
     >>> read_run("no-such-run")
     Traceback (most recent call last):
@@ -63,6 +70,8 @@ def read_run(path: str | Path) -> RunData:
         return _assembled({}, (), _matrices(path))
     if path.is_file() and path.name == "run.json":
         path = path.parent
+    if (path / "summary.json").is_file() and (path / "gram.npz").is_file():  # of `rwk regress`
+        return replace(_assembled({}, (), _matrices(path / "gram.npz")), learned_values=True)
     if not (path / "run.json").is_file():
         raise ReportError(f"{path} is neither the folder of a run nor a matrix; check the path")
     from rwk.experiment import read_records

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from rwk.report.heatmap import plot_kernel
 from rwk.report.maps import plot_map, plot_spectrum
 from rwk.report.palette import new_axes
 from rwk.report.run_data import RunData
+from rwk.report.value_sections import ValueSections
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.transport.problem import PairSolution
 
@@ -28,12 +30,14 @@ HARD = 5
 
 def run_sections(run: RunData, graphs: GraphSet | None, align: Aligner | None) -> list[Section]:
     """All sections of a report; without graphs, the pictures of alignments are left out."""
+    values = ValueSections(run) if not run.record and run.has_values else None
+    drawn = partial(_drawn, run, graphs, align)
     sections = [
-        _result(run),
+        _result(run) if values is None else values.result(),
         *prediction_sections(run),
         _overview(run),
-        _neighbours(run, graphs, align),
-        _hardest(run, graphs, align),
+        _neighbours(run, graphs, align) if values is None else values.neighbours(drawn),
+        _hardest(run, graphs, align) if values is None else values.outliers(drawn),
         _health(run),
         _settings(run),
         _made_with(run),
@@ -117,7 +121,12 @@ def _health(run: RunData) -> Section:
         )
         text += "its spectrum is negative"
         if negative > 0.1:
-            blocks.append(Text(f"{text}: use IndefiniteSVC, not a standard SVM.", "warn"))
+            way = (
+                "use RWKGaussianProcess, which clips it" if run.has_values else "use IndefiniteSVC, not a standard SVM"
+            )
+            blocks.append(Text(f"{text}: {way}.", "warn"))
+        elif run.has_values:
+            blocks.append(Text(f"{text}; RWKGaussianProcess clips it."))
         else:
             blocks.append(Text(f"{text}; IndefiniteSVC, which made the predictions, is made for such kernels."))
         words = f"Eigenvalues of the kernel; {100 * negative:.2g} % of their sum is negative"
@@ -127,14 +136,18 @@ def _health(run: RunData) -> Section:
 
 def _overview(run: RunData) -> Section:
     n = len(run.kernel)
-    words = f"Heat map of the kernel of {n} graphs, ordered by class and similarity"
-    text = (
-        "The kernel says how similar two graphs are, from 0 to 1. If classes can be told apart, the heat map has dark "
-    )
-    text += "blocks on its diagonal, and the map has groups of one colour."
+    words = f"Heat map of the kernel of {n} graphs, ordered by {'value' if run.has_values else 'class and similarity'}"
+    text = "The kernel says how similar two graphs are, from 0 to 1. "
+    if run.has_values:
+        text += "If similar graphs have similar values, the heat map is dark near its diagonal, and colours change "
+        text += "gradually on the map."
+    else:
+        text += "If classes can be told apart, the heat map has dark blocks on its diagonal, and the map has groups of "
+        text += "one colour."
     blocks: list[Any] = [Text(text), picture(plot_kernel(run.kernel, run.targets), words)]
     if n > 2:
-        words = f"Map of {n} graphs in the plane: near means similar, colours are classes"
+        what = "values" if run.has_values else "classes"
+        words = f"Map of {n} graphs in the plane: near means similar, colours are {what}"
         blocks.append(picture(plot_map(run.discrepancy, run.targets, names=run.names), words))
     return Section("Overview", blocks)
 
@@ -263,4 +276,7 @@ def _drawn(run: RunData, graphs: GraphSet | None, align: Aligner | None, i: int,
 
 
 def _target(run: RunData, i: Any) -> str:
-    return "-" if run.targets is None else str(run.targets[int(i)])
+    if run.targets is None:
+        return "-"
+    target = run.targets[int(i)]
+    return f"{target:.3g}" if run.has_values else str(target)

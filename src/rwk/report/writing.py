@@ -18,7 +18,7 @@ def write_report(run: str | Path, output: str | Path, *, graphs: GraphSet | None
     Parameters
     ----------
     run : path
-        The folder of a run (`rwk classify`), or a matrix that `rwk gram` wrote.
+        The folder of a run (`rwk classify`, `rwk regress`), or a matrix that `rwk gram` wrote.
     output : path
         File to write. `.html` is one file that contains everything; `.md` has its pictures in a folder beside it.
     graphs : GraphSet, optional
