@@ -412,8 +412,9 @@ def barycentres(problem: Problem, gamma: Any) -> tuple[Any, Any]:
     return to_target, to_source
 
 
-def log_ratio(problem: Problem, gamma: Any) -> Any:
-    return np.log(np.maximum(gamma, 1e-300)) - np.log(problem.prior)
+def log_ratio(problem: Problem, w: Any, gamma: Any) -> Any:
+    """log(gamma / prior), the prior with the mass of gamma."""
+    return np.log(np.maximum(gamma, 1e-300)) - np.log(w.mass * problem.prior)
 
 
 def terms(problem: Problem, w: Any, gamma: Any) -> dict[str, float]:
@@ -426,7 +427,7 @@ def terms(problem: Problem, w: Any, gamma: Any) -> dict[str, float]:
         "laplacian_target": w.beta_local * w.laplacian_target * float(np.trace(B_nu.T @ L_nu @ B_nu)),
         "ridge": w.beta_local * w.ridge / 2 * float((gamma**2).sum()),
         "gromov_wasserstein": w.beta_global * float(np.einsum("ikjl,ik,jl->", problem.misfit, gamma, gamma)),
-        "degree_prior": w.beta_global * w.degree_weight * float((gamma * log_ratio(problem, gamma)).sum()),
+        "degree_prior": w.beta_global * w.degree_weight * float((gamma * log_ratio(problem, w, gamma)).sum()),
     }
 
 
@@ -452,7 +453,7 @@ def gradient(problem: Problem, w: Any, gamma: Any) -> Any:
         + w.beta_local * (problem.neighbour + w.laplacian_source * source + w.laplacian_target * target)
         + w.beta_local * w.ridge * gamma
         + w.beta_global * 2 * np.einsum("ikjl,jl->ik", problem.misfit, gamma)
-        + w.beta_global * w.degree_weight * (1 + log_ratio(problem, gamma))
+        + w.beta_global * w.degree_weight * (1 + log_ratio(problem, w, gamma))
     )
 
 
@@ -484,6 +485,49 @@ def rounded(plan: Any, mu: Any, nu: Any) -> Any:
     return plan if e_r.sum() == 0 else plan + np.outer(e_r, e_c) / e_r.sum()
 
 
+def staying(logs: Any, weights: Any, mass: float) -> float:
+    """The z with sum_i w_i / (1 + exp(z - l_i)) = mass, by bisection; -inf if the weights are no more than the mass."""
+    rest = weights.sum() - mass
+    if rest <= 1e-13 * weights.sum():
+        return -np.inf
+    low, high = (edge - np.log(mass / rest) for edge in (logs.min() - 1e-9, logs.max() + 1e-9))
+    for _ in range(200):
+        z = (low + high) / 2
+        stayed = (weights / (1 + np.exp(np.clip(logs - z, -700, 700)))).sum()
+        low, high = (z, high) if stayed < rest else (low, z)
+    return z
+
+
+def partial_sinkhorn(g: Any, mu: Any, nu: Any, mass: float, entropy: float, rounds: int) -> Any:
+    """U K V with row sums mu - x U, column sums nu - y V and this mass; each round first (V, y), then (U, x)."""
+    log_K, log_u, log_v = -g / entropy, np.zeros(len(mu)), np.zeros(len(nu))
+    for _ in range(rounds):
+        received = log_sum(log_K + log_u[:, None], 0)
+        log_v = np.log(nu) - np.logaddexp(staying(received, nu, mass), received)
+        sent = log_sum(log_K + log_v[None, :], 1)
+        log_u = np.log(mu) - np.logaddexp(staying(sent, mu, mass), sent)
+    return np.exp(log_u[:, None] + log_K + log_v[None, :])
+
+
+def rounded_to_mass(plan: Any, mu: Any, nu: Any, mass: float) -> Any:
+    """R13 for a given mass: shrink rows, shrink columns, then shrink all or distribute the missing mass."""
+    plan = plan * np.minimum(1.0, mu / plan.sum(axis=1))[:, None]
+    plan = plan * np.minimum(1.0, nu / np.maximum(plan.sum(axis=0), 1e-300))[None, :]
+    if plan.sum() >= mass:
+        return plan * mass / plan.sum()
+    e_r, e_c = np.maximum(mu - plan.sum(axis=1), 0.0), np.maximum(nu - plan.sum(axis=0), 0.0)
+    room = e_r.sum() * e_c.sum()
+    return plan if room == 0 else plan + (mass - plan.sum()) * np.outer(e_r, e_c) / room
+
+
+def plan_of(g: Any, problem: Problem, mass: float, entropy: float, rounds: int) -> Any:
+    """The feasible plan that Sinkhorn rounds find for the costs g."""
+    mu, nu = problem.mu, problem.nu
+    if mass == 1.0:
+        return rounded(sinkhorn(g, mu, nu, entropy, rounds), mu, nu)
+    return rounded_to_mass(partial_sinkhorn(g, mu, nu, mass, entropy, rounds), mu, nu, mass)
+
+
 class Solution(NamedTuple):
     value: float
     terms: dict[str, float]
@@ -495,15 +539,14 @@ class Solution(NamedTuple):
 
 def solve(problem: Problem, w: Any, options: Any, start: Any = None) -> Solution:
     """Sinkhorn conditional gradient, Algorithm 1; from mu nu^T, or from a mixture with a sharp plan of given costs."""
-    mu, nu = problem.mu, problem.nu
-    gamma = np.outer(mu, nu)
+    gamma = w.mass * np.outer(problem.mu, problem.nu)
     if start is not None:
-        gamma = 0.1 * gamma + 0.9 * rounded(sinkhorn(start, mu, nu, 0.02, options.sinkhorn_iter), mu, nu)
+        gamma = 0.1 * gamma + 0.9 * plan_of(start, problem, w.mass, 0.02, options.sinkhorn_iter)
     kl = w.beta_global * w.degree_weight
     gap, n_iter, history = np.inf, 0, []
     for _ in range(options.max_iter):
         g = gradient(problem, w, gamma)
-        direction = rounded(sinkhorn(g, mu, nu, options.entropy, options.sinkhorn_iter), mu, nu)
+        direction = plan_of(g, problem, w.mass, options.entropy, options.sinkhorn_iter)
         delta = direction - gamma
         gap = -float((delta * g).sum())
         history.append((objective(problem, w, gamma), gap))

@@ -111,6 +111,7 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ridge: float = 0.01,
         degree_weight: float = 0.01,
         degree_prior: str = "attract",
+        mass: float = 1.0,
         entropy: float = 0.1,
         direction: str = "sinkhorn",
         max_iter: int = 10,
@@ -149,6 +150,7 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.ridge = ridge
         self.degree_weight = degree_weight
         self.degree_prior = degree_prior
+        self.mass = mass
         self.entropy = entropy
         self.direction = direction
         self.max_iter = max_iter

@@ -128,6 +128,8 @@ class Parameters:
         Weight of the degree prior. At least 0.
     degree_prior : str, default "attract"
         "attract" favours matches of nodes with similar degrees; "repel" is the sign that the paper prints.
+    mass : float, default 1.0
+        Share of the mass that moves; the rest stays, and pays nothing. Greater than 0, at most 1.
     entropy : float, default 0.1
         Entropy of the Sinkhorn step, in units of the (scaled) costs: larger values blur the coupling. Greater than 0.
     direction : str, default "sinkhorn"
@@ -189,6 +191,7 @@ class Parameters:
     ridge: float = 0.01
     degree_weight: float = 0.01
     degree_prior: str = "attract"
+    mass: float = 1.0
     entropy: float = 0.1
     direction: str = "sinkhorn"
     max_iter: int = 10
@@ -247,6 +250,7 @@ class Parameters:
             laplacian_target=float(self.laplacian_target),
             ridge=float(self.ridge),
             degree_weight=float(self.degree_weight if self.degree_prior == "attract" else -self.degree_weight),
+            mass=float(self.mass),
         )
 
     def scg_options(self) -> ScgOptions:
@@ -302,6 +306,7 @@ RANGES: Final[dict[str, tuple[float, float, bool, bool]]] = {
     "laplacian_target": (0, math.inf, False, False),
     "ridge": (0, math.inf, False, False),
     "degree_weight": (0, math.inf, False, False),
+    "mass": (0, 1, True, False),
     "entropy": (0, math.inf, True, False),
     "max_iter": (1, math.inf, False, True),
     "sinkhorn_iter": (1, math.inf, False, True),

@@ -40,6 +40,7 @@ OPTIONS: Final[dict[str, tuple[str, str]]] = {
     "ridge": ("Model", "Weight of the squared norm of the coupling."),
     "degree_weight": ("Model", "Weight of the degree prior."),
     "degree_prior": ("Model", "attract, or repel (the sign that the paper prints)."),
+    "mass": ("Model", "Share of the mass that moves; the rest stays."),
     "entropy": ("Solver", "Entropy of the Sinkhorn step, in units of the costs."),
     "direction": ("Solver", "sinkhorn, or exact (slower; needs POT)."),
     "max_iter": ("Solver", "Largest number of conditional gradient iterations."),

@@ -168,8 +168,10 @@ class _Scan(NamedTuple):
         The cheap bound decides for which candidates the tighter bound is computed, and that one which pairs are
         solved. The values of all others stay infinite.
         """
-        bounds = self._debiased(q, lower_bounds(self.queries[q], self.candidates, self.settings.cost_weights()))
-        tight = np.zeros(len(bounds), bool)
+        weights = self.settings.cost_weights()
+        whole = weights.mass == 1.0  # the bounds need marginals that are known: below 1 every pair is solved
+        bounds = self._debiased(q, lower_bounds(self.queries[q], self.candidates, weights))
+        bounds, tight = bounds if whole else np.full(len(bounds), -np.inf), np.full(len(bounds), not whole)
         values = np.full(len(bounds), np.inf)
         allowed = np.arange(len(bounds)) != (-1 if left_out is None else left_out)
         worst, n_solved = np.inf, 0

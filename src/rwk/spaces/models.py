@@ -26,6 +26,7 @@ SAMPLED: Final = 64  # items whose features set the unit of the costs
 
 # what a user of wasserstein, gw and fgw may set; the other parameters belong to terms that these do not have
 SOLVER_NAMES: Final = (
+    "mass",
     "entropy",
     "direction",
     "max_iter",

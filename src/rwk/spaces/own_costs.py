@@ -56,8 +56,8 @@ def solve(
     n_starts : int, default 1
         Number of starts; the best solution is returned.
     **parameters
-        Settings of the solver: entropy, max_iter, sinkhorn_iter, tol, direction, precision, backend, random_state; for
-        "rw" all fields of `Parameters`.
+        Settings of the solver: mass (the share that moves), entropy, max_iter, sinkhorn_iter, tol, direction,
+        precision, backend, random_state; for "rw" all fields of `Parameters`.
 
     Returns
     -------

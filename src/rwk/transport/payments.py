@@ -65,11 +65,14 @@ def _local_price(
 
 def _global_price(pair: Any, weights: CostWeights, gamma: NDArray[np.float64]) -> Any:
     """c - C_mu gamma C_nu + lam_g log(gamma / prior); c has the half of R10, lam_g the sign of R9."""
-    rows = 0.5 * (pair.structure_mu.astype(np.float64) ** 2 @ pair.mu)
-    columns = 0.5 * (pair.structure_nu.astype(np.float64) ** 2 @ pair.nu)
+    mu, nu = (pair.mu, pair.nu) if weights.mass == 1.0 else (gamma.sum(axis=1), gamma.sum(axis=0))
+    rows = 0.5 * (pair.structure_mu.astype(np.float64) ** 2 @ mu)
+    columns = 0.5 * (pair.structure_nu.astype(np.float64) ** 2 @ nu)
     price = rows[:, None] + columns[None, :] - pair.structure_mu @ gamma @ pair.structure_nu
     if weights.degree_weight:
         price = price + weights.degree_weight * (np.log(np.maximum(gamma, LEAST_MASS_64)) - pair.log_prior)
+        if weights.mass != 1.0:
+            price = price - weights.degree_weight * np.log(weights.mass)
     return price
 
 

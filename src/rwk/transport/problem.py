@@ -76,7 +76,11 @@ FEATURE, NEIGHBOURHOOD, LAPLACIAN_SOURCE, LAPLACIAN_TARGET, RIDGE, GROMOV_WASSER
 
 
 class CostWeights(NamedTuple):
-    """The model: weights of the terms. A negative `degree_weight` is the sign that the paper prints, "repel" (R9)."""
+    """The model: weights of the terms, and how much of the mass of 1 moves.
+
+    A negative `degree_weight` is the sign that the paper prints, "repel" (R9). If `mass` is below 1, the rest stays:
+    cpu/partial.py states that problem.
+    """
 
     beta_local: float
     beta_global: float
@@ -84,6 +88,7 @@ class CostWeights(NamedTuple):
     laplacian_target: float
     ridge: float
     degree_weight: float
+    mass: float = 1.0
 
 
 class ScgOptions(NamedTuple):
@@ -131,7 +136,7 @@ class PairSolution:
         "gromov_wasserstein", "degree_prior" and, if `debias=True`, "debias".
     coupling : ndarray of shape (n, m)
         How much mass each node of the first graph sends to each node of the second; rows sum to the node weights of
-        the first graph, columns to those of the second.
+        the first graph, columns to those of the second; to at most these if `mass` is below 1.
     n_iter : int
         Iterations used.
     gap : float

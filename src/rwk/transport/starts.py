@@ -76,9 +76,9 @@ def annealed_solutions(
     All starts of a stage are solved together. Start 0 of the first stage is mu nu^T.
     """
     mu, nu = (measures.weights[measures.offsets[g] : measures.offsets[g + 1]] for g in (a, b))
-    product = np.outer(mu, nu)
+    product = weights.mass * np.outer(mu, nu)
     costs = [start_costs(product.shape, start, seed) for start in range(1, n_starts)]
-    plans = [product, *(_plan(cost, mu, nu, options.sinkhorn_iter) for cost in costs)]
+    plans = [product, *(weights.mass * _plan(cost, mu, nu, options.sinkhorn_iter) for cost in costs)]
     stages: list[list[PairSolution]] = []
     for entropy in entropies:
         mixed = START_SHARE * np.stack(plans) + (1.0 - START_SHARE) * product

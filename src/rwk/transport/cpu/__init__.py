@@ -7,6 +7,9 @@
       loading.py        step 1: the matrices of a pair
       quadratic.py      steps 2 and 6: the map Q
       sinkhorn.py       step 4: Sinkhorn rounds, on logarithms if need be
+    partial_run.py    a mass below 1: one pair at a time, over threads
+      partial.py        the body of the partial problem
+      partial_sinkhorn.py  its step 4
     costs.py          the costs of a pair, for both bodies
       sparse.py         squared distances over sparse features
     reductions.py     sums in a fixed order

@@ -18,6 +18,7 @@ from rwk.transport.cpu.chunks import plan_chunks
 from rwk.transport.cpu.lanes import body
 from rwk.transport.cpu.lanes.lane_data import LaneOutputs
 from rwk.transport.cpu.loading import load_pair, with_feature_cost
+from rwk.transport.cpu.partial_run import partial_solutions, put_solution, run_partial, run_partial_pairs
 from rwk.transport.cpu.simd.vectors import REGISTER_BYTES
 from rwk.transport.measures import GraphMeasures, in_precision
 from rwk.transport.problem import (
@@ -49,6 +50,8 @@ def run_pairs(
     tick: Ticker | None = None,
 ) -> PairResults:
     """Solve pairs as they are oriented."""
+    if weights.mass < 1.0:
+        return run_partial_pairs(measures, pairs, weights, options, n_jobs=n_jobs, tick=tick)
     results = PairResults.empty(len(pairs))
     small = is_small(measures, pairs)
     for chosen, solve in ((np.flatnonzero(small), solve_small), (np.flatnonzero(~small), solve_large)):
@@ -82,6 +85,9 @@ def run_pair(
 
     Unless they are empty, it starts near the plan of the costs `start`, and `cost` is used in place of C_V.
     """
+    if weights.mass < 1.0:
+        with one_blas_thread():
+            return run_partial(measures, a, b, weights, options, trace=trace, start=start, cost=cost)
     terms = np.zeros(len(TERM_NAMES))
     history = np.full((options.max_iter if trace else 0, 2), np.nan)
     pairs = np.array([[a, b]])
@@ -115,6 +121,8 @@ def run_starts(
 ) -> list[PairSolution]:
     """Solve one pair from many couplings (S, n, m): small pairs side by side, one start per lane."""
     measures, pairs = in_precision(measures, "float64"), np.repeat(np.array([[a, b]]), len(starts), axis=0)
+    if weights.mass < 1.0:
+        return partial_solutions(measures, pairs, weights, options, couplings=list(starts), n_jobs=n_jobs)
     found: list[PairSolution | None] = [None] * len(starts)
     left = np.arange(len(starts))
     with one_blas_thread():
@@ -195,6 +203,10 @@ def solve_large(
     start: NDArray[np.float64] = NO_START,
 ) -> None:
     """Solve pairs one by one, all from the same start."""
+    if weights.mass < 1.0:
+        for p, (a, b) in enumerate(pairs.tolist()):
+            put_solution(results, p, run_partial(measures, a, b, weights, options, start=start))
+        return
     call_compiled(scalar.solve_chunk, measures, pairs, weights, options, start, results)
 
 

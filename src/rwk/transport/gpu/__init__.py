@@ -10,6 +10,7 @@
     batched.py           the numbered steps for B pairs at once (torch): large graphs, single pairs, or no Triton
       batched_costs.py     step 1 (costs)
       batched_sinkhorn.py  step 4 (direction)
+      partial_batch.py     a mass below 1: its step 4, and what its Q adds
 
     run_pairs ──► plan ──► up to 128 nodes: fused_run ──► fused, fused_costs ──► fused_sinkhorn, fused_math
                     └────► larger:          batched ──► batched_costs, batched_sinkhorn
@@ -66,8 +67,12 @@ def run_pairs(
     results = PairResults.empty(len(pairs))
     if not len(pairs):
         return results
+    heard = tick or (lambda done: None)
     with _on_device():
-        job = Job(_store_of(measures, device), pairs, weights, options, results, tick or (lambda done: None))
+        if weights.mass < 1.0:  # the partial problem has a batched body alone, in double precision
+            _run_job(Job(_doubles(measures, pairs, device), pairs, weights, options, results, heard), fused=False)
+            return results
+        job = Job(_store_of(measures, device), pairs, weights, options, results, heard)
         given_up = _run_job(job, fused=kernels_usable(device))
         again = np.union1d(given_up, _spoilt(measures, job))
         if len(again):
@@ -212,14 +217,18 @@ def _spoilt(measures: GraphMeasures, job: Job) -> NDArray[np.int64]:
 
 def _solve_in_double(measures: GraphMeasures, members: NDArray[np.int64], job: Job) -> None:
     """Solve some pairs of a job again, in double precision."""
-    import torch
-
     pairs = job.pairs[members]
-    store = make_store(measures, np.unique(pairs), job.store.device, torch.float64)
-    store = store._replace(squared=job.store.squared)
+    store = _doubles(measures, pairs, job.store.device)._replace(squared=job.store.squared)
     again = Job(store, pairs, job.weights, job.options, PairResults.empty(len(pairs)), lambda done: None)
     _run_job(again, fused=False)
     job.results.put(members, again.results)
+
+
+def _doubles(measures: GraphMeasures, pairs: NDArray[np.int64], device: Any) -> Store:
+    """The graphs of some pairs on the device, in double precision."""
+    import torch
+
+    return make_store(measures, np.unique(pairs), device, torch.float64)
 
 
 def _store_of(measures: GraphMeasures, device: Any) -> Store:

@@ -12,11 +12,13 @@ once half of the pairs have stopped, they are removed from the batch. Notation a
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final, NamedTuple
 
 from rwk.transport.gpu.batched_costs import linear_cost, log_degree_prior
 from rwk.transport.gpu.batched_sinkhorn import FAR, sinkhorn_plan
 from rwk.transport.gpu.device_measures import Stack, Store
+from rwk.transport.gpu.partial_batch import moments, partial_plan
 from rwk.transport.problem import (
     ARMIJO,
     HALVINGS,
@@ -80,16 +82,18 @@ def load_batch(
     neighbour = None if costs[1] is None else (costs[1] * valid).to(store.real)
     fixed, log_prior = linear, None
     kl = weights.beta_global * weights.degree_weight
-    if weights.beta_global != 0.0:
+    whole = weights.mass == 1.0
+    if weights.beta_global != 0.0 and whole:
         moment_mu, moment_nu = source.vectors[a, 0], target.vectors[b, 0]
         fixed = fixed + 2.0 * weights.beta_global * (moment_mu[:, :, None] + moment_nu[:, None, :])
     if kl != 0.0:
         log_prior = log_degree_prior(source, target, a, b, valid)
+        log_prior = log_prior if whole else log_prior + math.log(weights.mass)
         fixed = fixed + kl * (1.0 - log_prior)
     return PairBatch(
         mu=mu, nu=nu, linear=linear, neighbour=neighbour, log_prior=log_prior,
         fixed=fixed.masked_fill(~valid, FAR[fixed.element_size()]),
-        constant=weights.beta_global * (source.moments[a] + target.moments[b]),
+        constant=(weights.beta_global if whole else 0.0) * (source.moments[a] + target.moments[b]),
         structure_mu=source.maps[a, 0], structure_nu=target.maps[b, 0],
         laplacian_mu=source.maps[a, 1], laplacian_nu=target.maps[b, 1],
         factor_mu=source.factors[a], factor_nu=target.factors[b],
@@ -128,6 +132,8 @@ def quadratic_map(batch: PairBatch, weights: CostWeights, x: Any) -> Any:
     out = (0.5 * weights.beta_local * weights.ridge) * x
     if weights.beta_global != 0.0:
         out.baddbmm_(batch.structure_mu.bmm(x), batch.structure_nu, alpha=-weights.beta_global)
+        if weights.mass != 1.0:
+            out.add_(moments(batch, x), alpha=weights.beta_global)
     if weights.beta_local * weights.laplacian_source != 0.0:
         out.add_(source_image(batch, x), alpha=weights.beta_local * weights.laplacian_source)
     if weights.beta_local * weights.laplacian_target != 0.0:
@@ -208,6 +214,8 @@ def terms_at(batch: PairBatch, weights: CostWeights, gamma: Any) -> Any:
     if weights.beta_global != 0.0:
         image = batch.structure_mu.bmm(gamma).bmm(batch.structure_nu)
         terms[:, 5] = batch.constant - weights.beta_global * inner(image, gamma)
+        if weights.mass != 1.0:
+            terms[:, 5] += weights.beta_global * inner(moments(batch, gamma), gamma)
     if kl != 0.0:
         terms[:, 6] = kl * inner(gamma, logarithms(gamma) - batch.log_prior)
     return terms
@@ -218,6 +226,13 @@ def value_at(batch: PairBatch, weights: CostWeights, point: BatchPoint, image: A
     kl = weights.beta_global * weights.degree_weight
     value = inner(point.gamma, batch.linear) + inner(point.gamma, image) + batch.constant
     return value if kl == 0.0 else value + kl * (point.entropy - inner(point.gamma, batch.log_prior))
+
+
+def _plan(g: Any, batch: PairBatch, mass: float, options: ScgOptions) -> Any:
+    """Step 4: feasible plans (B, N, M) for the costs g."""
+    if mass == 1.0:
+        return sinkhorn_plan(g, batch.mu, batch.nu, options.entropy, options.sinkhorn_iter)
+    return partial_plan(g, batch.mu, batch.nu, mass, options.entropy, options.sinkhorn_iter)
 
 
 def solve_batch(
@@ -237,7 +252,9 @@ def solve_batch(
 
     kl = weights.beta_global * weights.degree_weight
     narrow = options.tol > 0.0 and batch.mu.element_size() == 4
-    whole, count, device = batch, len(batch.mu), batch.mu.device
+    everything, count, device = batch, len(batch.mu), batch.mu.device
+    if start is None and weights.mass != 1.0:
+        start = weights.mass * batch.mu[:, :, None] * batch.nu[:, None, :]
     point = BatchPoint.at(batch.mu[:, :, None] * batch.nu[:, None, :] if start is None else start, kl)  # 2 start
     image = start_image(batch, weights, point.gamma) if start is None else quadratic_map(batch, weights, start)
     objective = terms_at(batch, weights, point.gamma).sum(dim=1) if trace else None
@@ -263,8 +280,7 @@ def solve_batch(
         g = torch.add(batch.fixed, image, alpha=2.0)  # 3 gradient
         if kl != 0.0:
             g.add_(point.logs, alpha=kl)
-        # 4 direction
-        delta = sinkhorn_plan(g, batch.mu, batch.nu, options.entropy, options.sinkhorn_iter).sub_(point.gamma)
+        delta = _plan(g, batch, weights.mass, options).sub_(point.gamma)  # 4 direction
         slope = inner(delta, g)  # 5 gap
         if narrow:
             results.unsure[held] |= active & ((slope + options.tol).abs() <= UNSURE_32 * inner(point.gamma, g.abs()))
@@ -295,7 +311,7 @@ def solve_batch(
     leave()
     if not couplings:
         return results
-    terms = terms_at(whole, weights, results.gamma)
+    terms = terms_at(everything, weights, results.gamma)
     return results._replace(terms=terms, values=terms.sum(dim=1))
 
 
