@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from rwk.discrepancy import MATCHING, annealing_of, joined_graphs, named, single_graph, with_comparable_edges
-from rwk.graphs import Graph, GraphError
+from rwk.graphs import GraphError
+from rwk.matching.common import IN_PART, part_matching
 from rwk.matching.matched import Matching
+from rwk.matching.naming import Details, named_matching
 from rwk.matching.refinement import Candidate, best_assignments, confidences, misfit_of, rounded, search_of
 from rwk.parameters import Parameters
 from rwk.represent import represent
-from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.runtime.arrays import IntArray
 from rwk.runtime.parameter_checks import check_range, check_starts
-from rwk.transport.interchangeable import alike_rows
 from rwk.transport.measures import GraphMeasures
 from rwk.transport.pairs import backend_named, check_solution
 from rwk.transport.payments import node_payments
@@ -28,6 +29,9 @@ def match(G: Any, H: Any, *, n_starts: int = 10, refine: bool = True, kicks: int
     Transport plans from several starts, made sharper step by step, are rounded to assignments; these are improved by
     exchanges of nodes until no exchange preserves more edges and labels. Every node of the smaller graph is matched.
 
+    With `mass` below 1 only a part is matched: that share of the nodes of the smaller graph, grown from the pairs that
+    carry the most of the partial coupling, so that labels agree and as many edges as possible do.
+
     Parameters
     ----------
     G, H : graph
@@ -39,7 +43,8 @@ def match(G: Any, H: Any, *, n_starts: int = 10, refine: bool = True, kicks: int
     kicks : int, default 100
         How often the best assignments are disturbed and improved again; more find better ones in difficult cases.
     **parameters
-        Settings of the model and the solver; see `Parameters`. The defaults are those of `align(preset="matching")`.
+        Settings of the model and the solver; see `Parameters`. The defaults are those of `align(preset="matching")`;
+        with a `mass` below 1, nodes are compared by their labels alone.
 
     Returns
     -------
@@ -54,16 +59,27 @@ def match(G: Any, H: Any, *, n_starts: int = 10, refine: bool = True, kicks: int
     >>> found = match(tree, nx.relabel_nodes(tree.subgraph([0, 1, 2, 3, 5, 6, 7]), {0: "zero"}))
     >>> dict(found)[0], found.unmatched
     ('zero', ([4], []))
+
+    Half of this graph is a ring, and so is half of the other:
+
+    >>> ring = nx.cycle_graph(5)
+    >>> found = match(nx.compose(ring, nx.star_graph([0, 5, 6, 7, 8, 9])), nx.disjoint_union(ring, ring), mass=0.5)
+    >>> sorted(dict(found)), found.edges_preserved
+    ([0, 1, 2, 3, 4], 1.0)
     """
     check_starts(n_starts)
     check_range("kicks", kicks, low=0, high=1_000_000, strict=False, whole=True)
     settings = Parameters.of({**MATCHING, **parameters})
+    if settings.mass < 1.0:
+        settings = Parameters.of({**IN_PART, **parameters})
     first, second = single_graph(G, "the first"), single_graph(H, "the second")
     settings = with_comparable_edges(settings, first, second)
     graphs = joined_graphs(first, second)
     measures, _ = represent(graphs, settings)
     if (measures.sizes != graphs.sizes).any():
         raise GraphError("match needs nodes that all have a weight; remove those of weight 0, or use align")
+    if settings.mass < 1.0:
+        return part_matching(graphs, measures, settings, n_starts=n_starts, repairs=kicks if refine else 0)
     small, large = (0, 1) if measures.sizes[0] <= measures.sizes[1] else (1, 0)
     search = search_of(graphs[small], graphs[large])
     stages = annealing_of(measures, small, large, settings, 1 if refine else n_starts)
@@ -87,61 +103,11 @@ def match(G: Any, H: Any, *, n_starts: int = 10, refine: bool = True, kicks: int
         numbers, confidence = numbers[order, ::-1], confidence[order]
         blurred, solution = blurred.T, _turned(solution)
     paid = node_payments(measures, 0, 1, settings.cost_weights(), solution.coupling)
-    return _named(
+    return named_matching(
         (graphs[0], graphs[1]),
         numbers,
         Details(confidence, blurred, named(replace(solution, paid=paid), graphs), found[0].misfit),
     )
-
-
-class Details(NamedTuple):
-    """What a `Matching` has beside its pairs."""
-
-    confidence: FloatArray
-    blurred: FloatArray  # the coupling that nodes are told apart by
-    solution: PairSolution
-    misfit: float
-
-
-def _named(graphs: tuple[Graph, Graph], numbers: IntArray, more: Details) -> Matching:
-    """The matching with the names of nodes, where they have some, in place of their numbers."""
-    names = [graph.node_names or range(graph.n_nodes) for graph in graphs]
-    groups = [
-        [[own[node] for node in group] for group in alike_rows(coupling)]
-        for own, coupling in zip(names, (more.blurred, more.blurred.T), strict=True)
-    ]
-    left = [
-        [own[node] for node in np.setdiff1d(np.arange(len(own)), numbers[:, side])] for side, own in enumerate(names)
-    ]
-    return Matching(
-        pairs=[(names[0][i], names[1][k]) for i, k in numbers.tolist()],
-        confidence=more.confidence,
-        unmatched=(left[0], left[1]),
-        interchangeable=(groups[0], groups[1]),
-        edges_preserved=edges_preserved(graphs[0], graphs[1], numbers),
-        solution=more.solution,
-        numbers=np.ascontiguousarray(numbers),
-        misfit=more.misfit,
-    )
-
-
-def edges_preserved(G: Graph, H: Graph, numbers: IntArray) -> float:
-    """The share of the edges between matched nodes of G that are edges of H too; 1 if there are none.
-
-    >>> import networkx as nx
-    >>> from rwk import as_graphs
-    >>> path, star = as_graphs([nx.path_graph(3), nx.star_graph(2)])
-    >>> edges_preserved(path, star, np.array([[0, 0], [1, 1], [2, 2]]))
-    0.5
-    """
-    place = np.full(G.n_nodes, -1, np.int64)
-    place[numbers[:, 0]] = numbers[:, 1]
-    ends = place[G.edges]
-    ends = np.sort(ends[(ends >= 0).all(axis=1)], axis=1)
-    if not len(ends):
-        return 1.0
-    known = np.isin(ends @ [H.n_nodes, 1], np.sort(H.edges, axis=1) @ [H.n_nodes, 1])
-    return float(known.mean())
 
 
 def _near(measures: GraphMeasures, pair: tuple[int, int], places: IntArray, settings: Parameters) -> PairSolution:

@@ -15,17 +15,19 @@ from rwk.transport.problem import PairSolution
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matching:
-    """Which node of one graph is which node of another: the answer of `match`.
+    """Which node of one graph is which node of another: the answer of `match` and of `common_part`.
 
     Attributes
     ----------
     pairs : list of (node, node)
         The matched nodes of the first and of the second graph, by their names, in the order of the first graph.
     confidence : ndarray of shape (n_pairs,)
-        How sure each pair is, from 0 to 1: what speaks against it are exchanges of the node with others at little cost,
-        and assignments from other starts that are nearly as good.
+        How sure each pair is, from 0 to 1. If all mass moves: what speaks against a pair are exchanges of the node with
+        others at little cost, and assignments from other starts that are nearly as good. If part of it stays: the
+        share of the mass of both nodes that goes from the one to the other.
     unmatched : tuple of two lists
-        Nodes of the first and of the second graph without a partner; one of the lists is empty.
+        Nodes of the first and of the second graph without a partner; one of the lists is empty, unless only a part of
+        the mass moves.
     interchangeable : tuple of two lists of lists
         Groups of nodes of each graph that look alike to the coupling, such as the ends of a path: which of them is
         which is arbitrary.
