@@ -20,7 +20,7 @@ from rwk.experiment.tables import accuracy, markdown
 ROOT = Path(__file__).parent.parent
 PAGES = (
     ROOT / "README.md",
-    *(ROOT / "docs" / name for name in ("how-good.md", "performance.md", "own-costs.md", "matching.md")),
+    *(ROOT / "docs" / name for name in ("how-good.md", "performance.md", "own-costs.md", "matching.md", "find.md")),
 )
 PLACE = re.compile(r"(<!-- (?P<name>\w+) -->\n).*?(<!-- /(?P=name) -->)", re.DOTALL)
 Maker = Callable[[Any], str]
@@ -299,6 +299,52 @@ def atom_maps(record: Any) -> str:
     return markdown(["reaction", "number", "whole map right", "atoms right"], rows)
 
 
+def patterns_found(record: Any) -> str:
+    """How well the rankings of `find` agree with RDKit's substructure search."""
+    found = record["find"]
+    text = (
+        f"Ten patterns in {found['molecules']} molecules of Lipophilicity, beside RDKit's substructure search.\n"
+        f"Average precision of the ranking, {found['mean_average_precision']:.3f} in the mean, is 1 if every molecule\n"
+        "that holds the pattern comes before all others; the next column ranks by the transport value alone, without\n"
+        "rounding. Then the rank correlation, over the molecules that do not hold the pattern, of `share` and the\n"
+        "size of the maximum common substructure by RDKit's FMCS, and the time of `find` on one thread."
+    )
+    keys = ("average_precision", "by_value_alone", "near_correlation", "milliseconds_per_molecule")
+    rows = [
+        [name, str(row["holding"]), str(row["exact"]), *(f"{row[key]:.2f}" for key in keys)]
+        for name, row in found["patterns"].items()
+    ]
+    head = ["pattern", "hold it (RDKit)", "exact (rwk)", "average precision", "by value", "near matches", "ms each"]
+    return f"{text}\n\n{markdown(head, rows)}"
+
+
+def common_parts(record: Any) -> str:
+    """Size and time of common parts beside RDKit's FMCS."""
+    rows = []
+    for name, row in record["common"].items():
+        times = [f"{1000 * row[one][key]:,.0f}" for key in ("median", "worst") for one in ("rwk", "fmcs")]
+        counts = str(row["pairs"]), f"{row['overlap']:.3f}", str(row["as_large"])
+        rows.append([name, *counts, *times, str(row["canceled"])])
+    text = (
+        "Common parts of pairs of molecules beside FMCS. Overlap is the number of common bonds divided by that of\n"
+        "FMCS, at most 1, in the mean. The difficult pairs are terpenes, oligomers and peptides, where an exhaustive\n"
+        f"search takes long: FMCS was stopped after {record['timeout']} s. On usual pairs FMCS is the faster.\n"
+        "Times are ms of one thread."
+    )
+    head = [
+        "pairs",
+        "number",
+        "overlap",
+        "as large",
+        "median, rwk",
+        "median, FMCS",
+        "worst, rwk",
+        "worst, FMCS",
+        "stopped",
+    ]
+    return f"{text}\n\n{markdown(head, rows)}"
+
+
 # record -> the command that writes it, and what is made of it
 RECORDS: dict[str, tuple[str, tuple[Maker, ...]]] = {
     "bench-cpu.json": ("rwk bench --output", (speed, steps)),
@@ -310,6 +356,7 @@ RECORDS: dict[str, tuple[str, tuple[Maker, ...]]] = {
     "matching/cells.jsonl": ("python benchmarks/matching.py --output", (matching_recovery, matching_summary)),
     "same-folds.json": ("python benchmarks/same_folds.py MUTAG PTC_MR BZR COX2 --output", (repeated,)),
     "atom-maps.json": ("python benchmarks/atom_maps.py --output", (atom_maps,)),
+    "substructures.json": ("python benchmarks/substructures.py --output", (patterns_found, common_parts)),
     "bench-gpu.json": ("rwk bench --backend gpu --output", (gpu, bounds, grams)),
 }
 MAKERS = {

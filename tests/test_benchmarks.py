@@ -25,7 +25,8 @@ def test_every_benchmark_is_tested() -> None:
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     assert scripts == {
         "active_learning", "atom_maps", "baselines", "classifier", "contributions", "fgw_directions", "install_sizes",
-        "landmarks", "matching", "neighbours", "network_protocol", "point_clouds", "same_folds", "scaling", "workers",
+        "landmarks", "matching", "neighbours", "network_protocol", "point_clouds", "same_folds", "scaling",
+        "substructures", "workers",
     }  # fmt: skip
 
 
@@ -135,6 +136,19 @@ def test_atom_maps(tmp_path: Path) -> None:
     assert sum(row["reactions"] for row in kinds.values()) >= 50
     assert kinds["amide"]["whole"] >= 0.9 * kinds["amide"]["reactions"]
     assert sum(row["right"] for row in kinds.values()) >= 0.9 * sum(row["atoms"] for row in kinds.values())
+
+
+def test_substructures(tmp_path: Path) -> None:
+    pytest.importorskip("rdkit", reason="molecules need the extra 'molecules'")
+    data = Path(os.environ.get("RWK_DATA") or ROOT.parent / "shared" / "datasets")
+    if not any((data / place / "Lipophilicity.csv").exists() for place in ("", "molecules")):
+        pytest.skip(f"Lipophilicity.csv is not in {data}; it is not part of the project")
+    run("substructures.py", "--molecules", 15, "--pairs", 4, "--output", tmp_path / "record.json")
+    record = json.loads((tmp_path / "record.json").read_text())
+    patterns = record["find"]["patterns"].values()
+    assert all(row["exact"] == row["holding"] for row in patterns)
+    assert record["find"]["mean_average_precision"] >= 0.95
+    assert record["common"]["all"]["overlap"] >= 0.85
 
 
 def test_matching(tmp_path: Path) -> None:
