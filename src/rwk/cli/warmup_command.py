@@ -50,5 +50,7 @@ def steps() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "attention embeddings", lambda: rwk.pairwise_discrepancy(small, embedding="attention", **quick)
     yield "neighbours", lambda: rwk.nearest(small[0], small, 1, **quick)
     yield "matchings", lambda: [rwk.match(*some[:2], n_starts=2, kicks=1, backend="cpu") for some in (small, large)]
+    yield "common parts", lambda: rwk.common_part(*small[:2], repairs=1, backend="cpu")
+    yield "patterns", lambda: rwk.find(small[3], small, backend="cpu")
     yield "your own costs", lambda: rwk.solve(cost=np.eye(3), backend="cpu")
     yield "the SVM", lambda: rwk.IndefiniteSVC().fit(np.eye(6), [0, 1] * 3)
