@@ -15,7 +15,7 @@ from generators import graphs, laws
 from rwk import Graph, GraphError, common_part, find, match
 from rwk.matching.common import part_problem, seeds_of
 from rwk.matching.find import placed, search_order
-from rwk.matching.growth import best_part
+from rwk.matching.part_search import best_part
 from rwk.parameters import ParameterError
 
 QUICK = {"backend": "cpu", "n_jobs": 1}

@@ -3,7 +3,7 @@
     match         `match`: annealed solves from several starts, rounded, refined, and put into a `Matching`
     common        `common_part`, and matching in part: partial couplings, rounded to what the graphs have in common
     find          `find`: where a pattern lies in each of many graphs
-    growth        the compiled search for common parts and for exact occurrences
+    part_search   the compiled search for common parts and for exact occurrences
     naming        from positions of nodes to a `Matching`
     matched       `Matching`: pairs of node names, what stays unmatched, confidence, interchangeable nodes
     refinement    from couplings to the best assignment: rounding, growing from matched neighbours, exchanges

@@ -18,7 +18,7 @@ from rwk.convert import as_graphs
 from rwk.discrepancy import joined_graphs, single_graph, with_comparable_edges
 from rwk.graphs import Graph, GraphError, GraphSet
 from rwk.matching.common import IN_PART, part_problem, seeds_of
-from rwk.matching.growth import PartProblem, best_part, embed
+from rwk.matching.part_search import PartProblem, best_part, embed
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.arrays import IntArray
@@ -100,9 +100,9 @@ def find(pattern: Any, graphs: Any, **parameters: Any) -> list[Occurrence]:
     --------
     >>> from rwk import find, molecules
     >>> acid = molecules("CC(=O)O", featurizer="element")
-    >>> drugs = molecules(["CCOCC", "OC(=O)c1ccccc1", "CC(=O)C"], featurizer="element")
+    >>> drugs = molecules(["CCOCC", "OC(=O)c1ccccc1", "CCCC"], featurizer="element")
     >>> [(one.graph, round(one.share, 2)) for one in find(acid, drugs)]
-    [(1, 1.0), (2, 0.71), (0, 0.43)]
+    [(1, 1.0), (0, 0.71), (2, 0.43)]
     """
     for name in ("mass", "debias", "direction"):
         if name in parameters:
