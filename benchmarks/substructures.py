@@ -120,7 +120,7 @@ def its_part(first: Any, second: Any, timeout: int) -> dict[str, Any]:
 
 
 def common_rows(pairs: list[Any], timeout: int) -> list[dict[str, Any]]:
-    """Both on many pairs; FMCS comes last, since it leaves the memory in pieces, which slows down what comes after it."""
+    """Both on many pairs; FMCS comes last, since the memory it leaves in pieces slows down what comes after it."""
     ours = [our_part(*pair) for pair in pairs]
     return [{"rwk": mine, "fmcs": its_part(*pair, timeout)} for mine, pair in zip(ours, pairs, strict=True)]
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from rwk.discrepancy import MATCHING, annealing_of, joined_graphs, named, single_graph, with_comparable_edges
 from rwk.graphs import Graph, GraphError, GraphSet
-from rwk.matching.part_search import PartProblem, best_part
 from rwk.matching.local_search import edge_lists
 from rwk.matching.matched import Matching
 from rwk.matching.naming import Details, named_matching
+from rwk.matching.part_search import PartProblem, best_part
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.arrays import FloatArray, IntArray
