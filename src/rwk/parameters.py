@@ -129,7 +129,7 @@ class Parameters:
     degree_prior : str, default "attract"
         "attract" favours matches of nodes with similar degrees; "repel" is the sign that the paper prints.
     mass : float, default 1.0
-        Share of the mass that moves; the rest stays, and pays nothing. Greater than 0, at most 1.
+        Share of the mass that moves; the rest stays, and pays nothing. From 0 to 1. It must be greater than 0.
     entropy : float, default 0.1
         Entropy of the Sinkhorn step, in units of the (scaled) costs: larger values blur the coupling. Greater than 0.
     direction : str, default "sinkhorn"
