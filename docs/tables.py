@@ -328,8 +328,8 @@ def common_parts(record: Any) -> str:
     text = (
         "Common parts of pairs of molecules beside FMCS. Overlap is the number of common bonds divided by that of\n"
         "FMCS, at most 1, in the mean. The difficult pairs are terpenes, oligomers and peptides, where an exhaustive\n"
-        f"search takes long: FMCS was stopped after {record['timeout']} s on the clock. On usual pairs it is the faster\n"
-        "of the two. Times are ms of one thread's own time, on a computer that had other work to do."
+        f"search takes long: FMCS was stopped after {record['timeout']} s on the clock. On usual pairs it is faster\n"
+        "than rwk. Times are ms of one thread's own time, on a computer that had other work to do."
     )
     head = [
         "pairs",

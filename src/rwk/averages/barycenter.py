@@ -98,6 +98,10 @@ def barycenter(
 def averaging_settings(parameters: Mapping[str, Any]) -> Parameters:
     """The settings of an average, with its defaults."""
     settings = Parameters.of({**AVERAGING, **parameters})
+    if settings.mass < 1.0:
+        raise ParameterError(
+            f"mass={settings.mass} has no meaning for an average: every node of it counts; leave it out"
+        )
     if settings.debias:
         raise ParameterError("debias=True can't be averaged: graphs unlike themselves would win; leave it out")
     return settings
