@@ -20,7 +20,7 @@ FAMILIES = {
 smiles = {name: text for family in FAMILIES.values() for name, text in family.items()}
 families = [family for family, members in FAMILIES.items() for _ in members]
 
-drugs = rwk.molecules(smiles)  # atoms: element, charge, aromaticity; bonds: single, double, triple, aromatic
+drugs = rwk.molecules(smiles)  # atoms: element, charge, aromaticity, hydrogens, ring; bonds: type and conjugation
 D = rwk.pairwise_discrepancy(drugs, debias=True)
 for i, name in enumerate(drugs.names):
     D[i, i] = float("inf")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -62,7 +63,10 @@ def test_stereo_is_in_the_labels() -> None:
 
 def test_labels_of_atoms_and_bonds() -> None:
     assert atoms(molecules("c1ccccc1[N+](=O)[O-]")) == ["c"] * 6 + ["N+", "O", "O-"]
-    assert sorted(bonds(molecules("c1ccccc1C=CC#N"))) == ["aromatic"] * 6 + ["double", "single", "single", "triple"]
+    of_a_nitrile = sorted(bonds(molecules("c1ccccc1C=CC#N", featurizer="labels")))
+    conjugated = [f"{kind}, conjugated" for kind in ("double", "single", "single", "triple")]
+    assert of_a_nitrile == ["aromatic"] * 6 + conjugated
+    assert bonds(molecules("C=CCC#C")) == ["double", "single", "single", "triple"]
     assert atoms(molecules("[Ca+2].[13CH4].[CH3]")) == ["Ca2+", "13C", "C•"]
     assert atoms(molecules("c1ccccc1[N+](=O)[O-]", featurizer="element")) == ["C"] * 6 + ["N", "O", "O"]
     plain = molecules("CCO").node_labels
@@ -145,7 +149,7 @@ def test_nothing_left_is_one_sentence() -> None:
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"featurizer": "morgan"}, "featurizer='morgan' is unknown; give 'default', 'element', 'full' or a function"),
+        ({"featurizer": "morgan"}, "featurizer='morgan' is unknown; give 'full', 'labels', 'element' or a function"),
         ({"hydrogens": "some"}, "hydrogens='some' is unknown"),
         ({"on_error": "ignore"}, "on_error='ignore' is unknown"),
         ({"targets": [1, 2]}, "2 targets were given for 1 molecules"),
@@ -171,3 +175,16 @@ def test_element_of_every_atom() -> None:
         for hydrogens in ("implicit", "count"):
             found = [element_of(name) for name in atoms(molecules(molecule, hydrogens=hydrogens))]
             assert found == [atom.GetSymbol() for atom in molecule.GetAtoms()]
+
+
+def test_molecules_are_compared_with_sets_that_have_no_attributes() -> None:
+    """The attributes of atoms are left out where the other graphs have none; those of other graphs are not."""
+    plain = molecules(["CC(=O)O", "CCN"], featurizer="element")
+    kernel = RWKernel(scale="none").fit(plain)
+    again = molecules(["CC(=O)O", "CCN"])
+    assert again.node_attributes is not None
+    np.testing.assert_array_equal(kernel.discrepancy(again), kernel.discrepancy(plain))
+    np.testing.assert_array_equal(pairwise_discrepancy(plain, again), pairwise_discrepancy(plain, plain))
+    wide = replace(again, node_attributes=again.node_attributes[:, :3])
+    with pytest.raises(GraphError, match="these have node labels and 3 node attributes"):
+        kernel.discrepancy(wide)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.convert import as_graphs
-from rwk.convert.label_coding import in_codes_of, same_kind_of_labels
+from rwk.convert.label_coding import in_form_of, same_kind_of_labels
 from rwk.gram.matrix import cross_discrepancy, symmetric_discrepancy
 from rwk.graphs import Graph, GraphSet
 from rwk.parameters import Parameters
@@ -151,7 +151,7 @@ def pairwise_discrepancy(
         measures = represent(first, settings)[0]
         with watched(tick, verbose, "discrepancies", len(first) * (len(first) + 1) // 2) as ticker:
             return symmetric_discrepancy(measures, settings, tick=ticker)[0]
-    second = in_codes_of(as_graphs(Y), first.label_names)
+    second = in_form_of(as_graphs(Y), first)
     settings = with_comparable_edges(settings, first, second)
     _, scale = represent(joined_graphs(first, second), settings)
     rows, columns = (represent(graphs, settings, scale=scale)[0] for graphs in (first, second))
@@ -271,4 +271,4 @@ def single_graph(graph: Any, which: str) -> GraphSet:
 def joined_graphs(first: GraphSet, second: GraphSet) -> GraphSet:
     """Both sets as one; labels of the second get the codes of the first."""
     names = None if first.names is None or second.names is None else first.names + second.names
-    return GraphSet.from_graphs([*first, *in_codes_of(second, first.label_names)], names=names)
+    return GraphSet.from_graphs([*first, *in_form_of(second, first)], names=names)

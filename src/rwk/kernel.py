@@ -186,6 +186,7 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.measures_, self.scale_ = represent(graphs, settings)
         self.n_graphs_ = len(graphs)
         self._features, self._label_names = _node_features(graphs), graphs.label_names
+        self._has_attributes = graphs.node_attributes is not None
         self._edge_labels = None if graphs.edge_labels is None else np.unique(graphs.edge_labels)
         self.names_ = graphs.names
         self._self_discrepancy: Matrix | None = None
@@ -338,7 +339,7 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def measures_of(self, X: Any) -> GraphMeasures:
         """What the solver knows about new graphs, with the label codes and scales of the fitted ones."""
         check_is_fitted(self, "measures_")
-        graphs = in_codes_of(as_graphs(X), self._label_names)
+        graphs = in_codes_of(as_graphs(X), self._label_names, attributes=self._has_attributes)
         if (has := _node_features(graphs)) != self._features:
             raise GraphError(
                 f"the fitted graphs have {self._features}, these have {has}; give the same kinds of features"

@@ -101,11 +101,11 @@ def _two_members(source: DataSource, i: str, j: str, parameters: Parameters, sta
 
 def _two_graphs(source: DataSource, second: str, parameters: Parameters, starts: int) -> AlignedPair:
     """Two files or SMILES, each with one graph."""
-    from rwk.convert.label_coding import in_codes_of
+    from rwk.convert.label_coding import in_form_of
     from rwk.discrepancy import align as align_two
 
     one = _single(source)
-    other = in_codes_of(_single(DataSource(second, *source[1:])), one.label_names)
+    other = in_form_of(_single(DataSource(second, *source[1:])), one)
     solution = align_two(one, other, n_starts=starts, **parameters.asdict())
     return AlignedPair(one[0], other[0], solution, f"{source.data} and {second}")
 

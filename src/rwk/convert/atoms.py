@@ -17,7 +17,7 @@ from rwk.runtime.arrays import IntArray
 Hydrogens = Literal["implicit", "explicit", "count"]
 Custom = Callable[[Any], Mapping[str, Any]]
 
-NAMED: Final = ("default", "element", "full")
+NAMED: Final = ("full", "labels", "element")
 ATTRIBUTES: Final = ("hydrogens", "degree", "charge", "ring", "aromatic", "pi_orbitals")  # of "full", in this order
 _FIELDS: Final = ("node_labels", "node_attributes", "edge_labels", "edge_attributes")
 _BONDS: Final = {"SINGLE": "single", "DOUBLE": "double", "TRIPLE": "triple", "AROMATIC": "aromatic"}
@@ -28,13 +28,13 @@ _PI: Final = {"SP": 2.0, "SP2": 1.0}
 class Featurizer:
     """Which properties of a molecule become labels and attributes; `rwk.molecules` explains the choices."""
 
-    kind: str | Custom = "default"
+    kind: str | Custom = "full"
     hydrogens: Hydrogens = "implicit"
     stereo: bool = False
 
     def __post_init__(self) -> None:
         if not callable(self.kind) and self.kind not in NAMED:
-            raise GraphError(f"featurizer={self.kind!r} is unknown; give 'default', 'element', 'full' or a function")
+            raise GraphError(f"featurizer={self.kind!r} is unknown; give 'full', 'labels', 'element' or a function")
         if self.hydrogens not in ("implicit", "explicit", "count"):
             raise GraphError(f"hydrogens={self.hydrogens!r} is unknown; give 'implicit', 'explicit' or 'count'")
 
@@ -106,7 +106,7 @@ class Featurizer:
     def _bond_name(self, bond: Any) -> str:
         kind = str(bond.GetBondType())
         name = _BONDS.get(kind, kind.lower())
-        if self.kind == "full" and bond.GetIsConjugated() and kind != "AROMATIC":
+        if bond.GetIsConjugated() and kind != "AROMATIC":
             name += ", conjugated"
         if self.stereo and bond.HasProp("_CIPCode"):
             name += f" ({bond.GetProp('_CIPCode')})"

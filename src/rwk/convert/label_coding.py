@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from rwk.convert.atoms import ATTRIBUTES
 from rwk.graphs import GraphSet
 from rwk.graphs.atom_names import ATOMIC_NUMBERS, element_of
 from rwk.graphs.canonical import label_codes
@@ -19,17 +20,28 @@ from rwk.runtime.arrays import IntArray
 LARGEST_NUMBER: Final = 2**32  # a larger code is the hash of a word
 
 
-def in_codes_of(graphs: GraphSet, names: Mapping[int, str] | None) -> GraphSet:
+def in_form_of(graphs: GraphSet, others: GraphSet) -> GraphSet:
+    """The graphs with label codes as in `others`, and molecules without their attributes if `others` have none.
+
+    A SMILES can so be compared with a benchmark set that knows the elements of atoms only.
+    """
+    return in_codes_of(graphs, others.label_names, attributes=others.node_attributes is not None)
+
+
+def in_codes_of(graphs: GraphSet, names: Mapping[int, str] | None, *, attributes: bool = True) -> GraphSet:
     """The graphs with node labels coded as in `names`, a mapping of codes to names taken from other graphs.
 
     Names that are not in `names` get codes of their own. Labels without a name keep their codes. If `names` are of
-    plain elements, as in most benchmark sets, a charged or aromatic atom is coded as its element.
+    plain elements, as in most benchmark sets, a charged or aromatic atom is coded as its element. Without `attributes`,
+    those that `rwk.molecules` gives to atoms are left out.
 
     >>> from rwk.convert import as_graphs
     >>> ring = as_graphs([(np.ones((2, 2)) - np.eye(2), ["C", "O"])])
     >>> in_codes_of(ring, {0: "C", 1: "N", 2: "O"}).node_labels.tolist()
     [0, 2]
     """
+    if not attributes and _are_molecules(graphs):
+        graphs = replace(graphs, node_attributes=None)
     own = graphs.label_names
     if graphs.node_labels is None or not own or not names or own == names:
         return graphs
@@ -50,6 +62,16 @@ def in_codes_of(graphs: GraphSet, names: Mapping[int, str] | None) -> GraphSet:
     of_edges = () if graphs.edge_labels is None else np.unique(graphs.edge_labels).tolist()
     kept = {code: own[code] for code in of_edges if code in own}
     return replace(graphs, node_labels=labels, label_names={**kept, **names, **renamed})
+
+
+def _are_molecules(graphs: GraphSet) -> bool:
+    """Whether the node attributes are those that `rwk.molecules` reads from atoms."""
+    if graphs.node_attributes is None or graphs.node_labels is None or not graphs.label_names:
+        return False
+    used = np.unique(graphs.node_labels).tolist()
+    return graphs.node_attributes.shape[1] == len(ATTRIBUTES) and all(
+        element_of(graphs.label_names.get(code, "")) for code in used
+    )
 
 
 def _knows_elements_only(names: Mapping[int, str]) -> bool:

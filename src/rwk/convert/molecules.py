@@ -21,7 +21,7 @@ NEEDS_RDKIT: Final = "needs RDKit: pip install 'rwk[molecules]'"
 def molecules(
     smiles: Any,
     *,
-    featurizer: str | Custom = "default",
+    featurizer: str | Custom = "full",
     hydrogens: Hydrogens = "implicit",
     stereo: bool = False,
     targets: Any = None,
@@ -29,8 +29,11 @@ def molecules(
 ) -> GraphSet:
     """Read molecules as graphs: atoms are nodes, bonds are edges.
 
-    The label of an atom is its element, formal charge and aromaticity, written as in SMILES: `C`, `c`, `N+`, `O-`. The
-    label of a bond is `single`, `double`, `triple` or `aromatic`. Isotopes and radicals are part of the label if the
+    The label of an atom is its element, formal charge and aromaticity, written as in SMILES: `C`, `c`, `N+`, `O-`. Its
+    six attributes are the number of hydrogens, the number of neighbours, the formal charge, whether it is in a ring,
+    whether it is aromatic, and its pi orbitals (sp2 1, sp 2). The label of a bond is `single`, `double`, `triple` or
+    `aromatic`, and says whether the bond is conjugated. `RWKRegressor` and `RWKGaussianProcess` were measured with
+    these labels and attributes (`rwk reproduce regression`). Isotopes and radicals are part of the label if the
     SMILES says so: `13C`, `C•`. The fragments of a salt stay one graph that is not connected; to keep the largest
     fragment only, use RDKit's `rdMolStandardize.LargestFragmentChooser` first. `as_graphs` reads SMILES and RDKit
     molecules with the defaults of this function. Needs RDKit: `pip install 'rwk[molecules]'`.
@@ -39,12 +42,10 @@ def molecules(
     ----------
     smiles : str, RDKit molecule, or a list, dict, array or column of them
         The molecules. The keys of a dict become the names of the graphs.
-    featurizer : {"default", "element", "full"} or callable, default "default"
-        "element" labels atoms by their element alone, as most benchmark sets do. "full" has the labels of "default",
-        marks conjugated bonds, and gives each atom six attributes: number of hydrogens, number of neighbours, formal
-        charge, whether it is in a ring, whether it is aromatic, and its pi orbitals (sp2 1, sp 2). A function gets an
-        RDKit molecule and returns a dict with any of `node_labels`, `node_attributes`, `edge_labels` and
-        `edge_attributes`, with one entry per atom or bond.
+    featurizer : {"full", "labels", "element"} or callable, default "full"
+        "full" is as above. "labels" has the same labels and no attributes. "element" labels atoms by their element
+        alone, as most benchmark sets do. A function gets an RDKit molecule and returns a dict with any of
+        `node_labels`, `node_attributes`, `edge_labels` and `edge_attributes`, with one entry per atom or bond.
     hydrogens : {"implicit", "explicit", "count"}, default "implicit"
         "implicit" leaves hydrogens out, except those that RDKit keeps as atoms, such as deuterium; "explicit" makes all
         of them nodes; "count" adds their number to the label: `CH3`.
@@ -74,7 +75,9 @@ def molecules(
     >>> [acetate.label_names[code] for code in acetate.node_labels.tolist()]
     ['C', 'C', 'O', 'O-']
     >>> [acetate.label_names[code] for code in acetate.edge_labels.tolist()]
-    ['single', 'double', 'single']
+    ['single', 'double, conjugated', 'single, conjugated']
+    >>> acetate.node_attributes.shape
+    (4, 6)
     """
     if on_error not in ("raise", "skip"):
         raise GraphError(f"on_error={on_error!r} is unknown; give 'raise' or 'skip'")

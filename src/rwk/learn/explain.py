@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rwk.convert import as_graphs
-from rwk.convert.label_coding import in_codes_of
+from rwk.convert.label_coding import in_form_of
 from rwk.graphs import Graph, GraphError, GraphSet
 from rwk.learn.one_vs_one import pairs_of
 from rwk.runtime.arrays import FloatArray
@@ -138,7 +138,7 @@ def explain(kernel: RWKernel, classifier: IndefiniteSVC, graphs: Any, G: Any, *,
     (1, 6, True)
     """
     graphs = as_graphs(graphs)
-    explained = in_codes_of(as_graphs(G), graphs.label_names)
+    explained = in_form_of(as_graphs(G), graphs)
     if len(explained) != 1:
         raise ValueError(f"one graph can be explained at a time, but {len(explained)} were given; pick one of them")
     if len(graphs) != classifier.row_coef_.shape[1]:
