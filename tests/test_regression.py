@@ -163,6 +163,21 @@ def test_given_matrices_are_not_computed_again(data, monkeypatch):
         )
 
 
+@pytest.mark.parametrize("kind", [RWKGaussianProcess, RWKRegressor])
+def test_a_fit_with_a_store_goes_on_there(data, tmp_path, monkeypatch, kind):
+    pytest.importorskip("zarr", reason="stores are in the extra 'distributed'")
+    graphs, values = data
+    options = {"settings": ONE} if kind is RWKGaussianProcess else {"grid": ONE}
+    expected = kind(**options).fit(graphs[:20], values[:20]).predict(graphs[20:24])
+    first = kind(**options).fit(graphs[:20], values[:20], store=tmp_path / "store", executor="threads")
+    np.testing.assert_allclose(first.predict(graphs[20:24]), expected, rtol=1e-6)
+    for module in ("executors", "matrix"):
+        monkeypatch.setattr(f"rwk.gram.{module}.solve_pairs", lambda *given, **named: pytest.fail("a pair was solved"))
+    again = kind(**options).fit(graphs[:20], values[:20], store=tmp_path / "store")
+    monkeypatch.undo()
+    np.testing.assert_array_equal(again.predict(graphs[20:24]), first.predict(graphs[20:24]))
+
+
 def _only_rows(original):
     def discrepancy(self, X=None, **keywords):
         assert X is not None, "a square matrix was computed"

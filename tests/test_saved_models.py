@@ -62,8 +62,19 @@ def test_molecules_with_fingerprints(tmp_path: Path) -> None:
     np.testing.assert_allclose(again.predict(["CCCCN"[:4], "OCCO"]), process.predict(["CCCC", "OCCO"]), rtol=1e-6)
 
 
-def test_landmarks_are_not_saved(tmp_path: Path) -> None:
+def test_landmarks_are_saved(tmp_path: Path) -> None:
     process = RWKGaussianProcess(settings=SETTING, method="landmarks", n_landmarks=6).fit(GRAPHS, VALUES)
-    with pytest.raises(ValueError, match="only exact processes can be saved"):
+    again = load_model(save_model(process, tmp_path / "model.npz"))
+    new = [nx.star_graph(4), nx.path_graph(12)]
+    for ours, theirs in zip(process.predict(new, return_std=True), again.predict(new, return_std=True), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert (again.method_, again.n_graphs_) == ("landmarks", len(GRAPHS))
+    assert again.log_marginal_likelihood() == process.log_marginal_likelihood()
+    np.testing.assert_array_equal(again.landmarks_, process.landmarks_)
+
+
+def test_features_are_not_saved(tmp_path: Path) -> None:
+    process = RWKGaussianProcess(settings=SETTING, method="features", n_landmarks=6).fit(GRAPHS, VALUES)
+    with pytest.raises(ValueError, match="method='features' can't be saved"):
         save_model(process, tmp_path / "model.npz")
     assert not list(tmp_path.iterdir())

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from rwk.convert import as_graphs
 from rwk.convert.label_coding import in_codes_of, same_kind_of_labels
 from rwk.discrepancy import Matrix, aligned, joined_graphs, named, single_graph, warn_unused
+from rwk.gram.compute import compute_gram
 from rwk.gram.matrix import cross_discrepancy, self_discrepancy, symmetric_discrepancy
 from rwk.graphs import GraphError, GraphSet
 from rwk.parameters import Parameters, Scale
@@ -256,6 +257,25 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 new, self.measures_, settings, fitted_self=self._self_discrepancy, tick=ticker
             )
         return matrix
+
+    def tiled_discrepancy(self, X: Any, *, store: str | None = None, executor: Any = None) -> Matrix:
+        """Return RW discrepancies of graphs with each other, computed by `compute_gram` with these parameters.
+
+        Parameters
+        ----------
+        X : graphs
+            Graphs in any form that `as_graphs` accepts. Scales are learned from them, as `fit` does.
+        store : path or address, optional
+            Where tiles are kept; a run that was stopped goes on there.
+        executor : optional
+            Who computes the tiles; see `compute_gram`.
+
+        Returns
+        -------
+        ndarray of shape (len(X), len(X))
+            The discrepancies.
+        """
+        return compute_gram(X, store=store, executor=executor, **self.parameters().asdict()).discrepancy()
 
     def discrepancy_among(self, X: Any, *, diagonal: bool = False, tick: Ticker | None = None) -> Matrix:
         """Return RW discrepancies of new graphs with each other, with the scales that were fitted.

@@ -27,6 +27,7 @@ def regress(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write.")] = Path("out"),
     settings: Annotated[str, typer.Option(help="Name of a grid of settings, whose kernels are added.")] = "molecules",
     fingerprints: Annotated[bool, typer.Option("--fingerprints", help="Add a kernel on fingerprints.")] = False,
+    store: Annotated[Path | None, typer.Option(help="Folder to keep matrices in; a stopped run goes on there.")] = None,
     backend: Backend = "auto",
     n_jobs: Jobs = None,
 ) -> None:
@@ -46,7 +47,7 @@ def regress(
     check_writable(output / "model.npz")
     kind = "both" if fingerprints else None
     process = RWKGaussianProcess(settings=settings, fingerprints=kind, backend=backend, n_jobs=n_jobs)
-    found = run(process, smiles, np.array(values))
+    found = run(process, smiles, np.array(values), store=store)
     save_model(process, output / "model.npz")
     save_gram(output / "gram.npz", found.discrepancy, found.parameters(), targets=values, name=table.stem, names=smiles)
     write_json(output / "summary.json", {"target": name, "scores": found.scores, "model": process.model_.record(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
@@ -53,12 +54,15 @@ class RegressRun:
         return replace(self.process.sources_.options.settings[self.setting], eta=eta)
 
 
-def regress(process: RWKGaussianProcess, X: Sequence[Any], y: Any) -> RegressRun:
-    """Fit a process, and judge it on its own training graphs; every matrix is computed once."""
+def regress(
+    process: RWKGaussianProcess, X: Sequence[Any], y: Any, *, store: str | os.PathLike[str] | None = None
+) -> RegressRun:
+    """Fit a process, and judge it on its own training graphs; every matrix is computed once, and kept in the store."""
     terms = process._terms()
     graphs = terms.read(X)
     targets = checked_targets(graphs, y)
-    blocks = TermSources.of(terms, X, graphs).training()
+    sources = TermSources.of(terms, X, graphs)
+    blocks = sources.training(sources.computed(store, None))
     given = {name: blocks[name].matrix for name in terms.settings}
     process.fit(X, targets, discrepancies=given)
     if not isinstance(process.model_, FittedGP):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
@@ -124,7 +125,15 @@ class RWKGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, discrepancies: Mapping[str, Any] | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        discrepancies: Mapping[str, Any] | None = None,
+        store: str | os.PathLike[str] | None = None,
+        executor: Any = None,
+    ) -> Self:
         """Choose the hyperparameters and learn from measured values.
 
         Parameters
@@ -134,7 +143,12 @@ class RWKGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like, optional
             Their values; by default the targets of the GraphSet.
         discrepancies : mapping from names of settings to square matrices, optional
-            Matrices of these graphs that are known already, for example from `compute_gram` with a store or Dask.
+            Matrices of these graphs that are known already, for example parts of larger ones.
+        store : path or address, optional
+            Where `compute_gram` keeps the matrices, one folder per setting; a fit that was stopped goes on there. Used
+            by method "exact".
+        executor : optional
+            Who computes them: "processes", a Dask client, ...; see `compute_gram`.
 
         Returns
         -------
@@ -151,7 +165,8 @@ class RWKGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         seed = self.random_state or 0
         if self.method_ == "exact":
             self.sources_ = TermSources.of(terms, X, graphs)
-            self.model_ = fit_gp(self.sources_.training(discrepancies), targets, alpha, options)
+            known = discrepancies or self.sources_.computed(store, executor)
+            self.model_ = fit_gp(self.sources_.training(known), targets, alpha, options)
         elif self.method_ == "landmarks":
             chosen = np.sort(np.random.default_rng(seed).permutation(len(graphs))[: self.n_landmarks])
             self.landmarks_, part = chosen, graphs[chosen]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, Self
 
@@ -96,7 +97,7 @@ class RWKRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, store: str | os.PathLike[str] | None = None, executor: Any = None) -> Self:
         """Choose the settings and train.
 
         Parameters
@@ -105,6 +106,10 @@ class RWKRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             The training graphs.
         y : array-like, optional
             Their values; by default the targets of the GraphSet.
+        store : path or address, optional
+            Where `compute_gram` keeps the matrices, one folder per setting; a fit that was stopped goes on there.
+        executor : optional
+            Who computes them: "processes", a Dask client, ...; see `compute_gram`.
 
         Returns
         -------
@@ -120,7 +125,7 @@ class RWKRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         graphs = options.read(X)
         targets = checked_targets(graphs, y)
         sources = TermSources.of(options, X, graphs)
-        matrices = {name: block.matrix for name, block in sources.training().items()}
+        matrices = {name: block.matrix for name, block in sources.training(sources.computed(store, executor)).items()}
         self._units = {name: _unit(matrix) for name, matrix in matrices.items()}
         self._mean, self._std = float(targets.mean()), float(targets.std())
         scaled = (targets - self._mean) / self._std

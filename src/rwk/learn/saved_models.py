@@ -1,7 +1,7 @@
 """A fitted Gaussian process in one file without pickle: arrays, and a header in JSON that names the version.
 
-The file holds the training graphs, from which the kernels are fitted again (they learn scales only), and the solved
-covariance. A file of another version is refused: its kernels might differ.
+The file holds the training graphs (or the landmarks), from which the kernels are fitted again (they learn scales only),
+and the solved covariance. A file of another version is refused: its kernels might differ.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from rwk import __version__
 from rwk.graphs import GraphSet
 from rwk.learn.exact_gp import FittedGP
 from rwk.learn.gaussian_process import RWKGaussianProcess
+from rwk.learn.landmark_gp import LandmarkGP
 from rwk.learn.likelihood import Hyperparameters
 from rwk.learn.term_sources import TermSources
 from rwk.runtime.files import read_arrays, write_arrays
@@ -25,15 +26,17 @@ from rwk.transport.problem import SOLVER_VERSION
 
 KIND: Final = "rwk regression model"
 _ARRAYS: Final = ("coefficients", "factor", "removed")
+_LANDMARK_ARRAYS: Final = ("map", "coefficients", "factor")
+_LANDMARK_NUMBERS: Final = ("noise", "criterion", "target_mean", "target_std")
 
 
 def save_model(process: RWKGaussianProcess, path: str | os.PathLike[str]) -> Path:
-    """Write a fitted process; one with landmarks can't be saved yet.
+    """Write a fitted process.
 
     Parameters
     ----------
     process : RWKGaussianProcess
-        The fitted process, with method "exact".
+        The fitted process, with method "exact" or "landmarks".
     path : path
         Name of the file, ending in `.npz`.
 
@@ -43,10 +46,9 @@ def save_model(process: RWKGaussianProcess, path: str | os.PathLike[str]) -> Pat
         The file.
     """
     model = process.model_
-    if not isinstance(model, FittedGP):
-        raise ValueError(
-            f"only exact processes can be saved, not those with {process.method_}; fit with method='exact'"
-        )
+    if not isinstance(model, FittedGP | LandmarkGP):
+        raise ValueError("a process with method='features' can't be saved; fit it with method='landmarks', or 'exact'")
+    exact = model.exact if isinstance(model, LandmarkGP) else model
     sources = process.sources_
     graphs = sources.graphs
     arrays = {f"graphs_{f.name}": getattr(graphs, f.name) for f in fields(graphs) if _is_array(graphs, f.name)}
@@ -59,10 +61,14 @@ def save_model(process: RWKGaussianProcess, path: str | os.PathLike[str]) -> Pat
         "settings": {name: setting.asdict() for name, setting in sources.options.settings.items()},
         "estimator": {name: value for name, value in process.get_params().items() if name not in ("settings", "alpha")},
         "graphs": {"name": graphs.name, "names": graphs.names, "label_names": _text_keys(graphs.label_names)},
-        "model": {name: value for name, value in asdict(model).items() if name not in _ARRAYS},
+        "model": {name: value for name, value in asdict(exact).items() if name not in _ARRAYS},
     }
     for name in _ARRAYS:
-        arrays[name] = getattr(model, name)
+        arrays[name] = getattr(exact, name)
+    if isinstance(model, LandmarkGP):
+        head["landmarks"] = {name: getattr(model, name) for name in _LANDMARK_NUMBERS}
+        arrays |= {f"landmark_{name}": getattr(model, name) for name in _LANDMARK_ARRAYS}
+        arrays["landmarks"] = process.landmarks_
     return write_arrays(path, head=np.array(json.dumps(head)), targets=process.targets_, **arrays)
 
 
@@ -99,9 +105,14 @@ def load_model(path: str | os.PathLike[str]) -> RWKGaussianProcess:
     plain = head["model"]
     chosen = Hyperparameters(tuple(plain["chosen"][0]), tuple(plain["chosen"][1]), float(plain["chosen"][2]))
     lists = {name: tuple(plain[name]) for name in ("names", "units", "etas_used", "starts")}
-    process.model_ = FittedGP(**{**plain, **lists, "chosen": chosen}, **{name: found[name] for name in _ARRAYS})
-    process.method_, process.n_graphs_ = "exact", len(graphs)
-    process.negative_share_, process.targets_ = process.model_.negative_share, found["targets"]
+    exact = FittedGP(**{**plain, **lists, "chosen": chosen}, **{name: found[name] for name in _ARRAYS})
+    process.model_, process.method_ = exact, "exact"
+    if "landmarks" in head:
+        arrays = {name: found[f"landmark_{name}"] for name in _LANDMARK_ARRAYS}
+        process.model_, process.method_ = LandmarkGP(exact=exact, **arrays, **head["landmarks"]), "landmarks"
+        process.landmarks_ = found["landmarks"]
+    process.targets_ = found["targets"]
+    process.negative_share_, process.n_graphs_ = exact.negative_share, len(process.targets_)
     return process
 
 

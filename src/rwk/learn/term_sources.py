@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
@@ -83,6 +85,18 @@ class TermSources:
         if given and (unknown := sorted(set(given) - set(found))):
             raise ValueError(f"there is no setting {unknown[0]!r}; the settings are {', '.join(self.kernels)}")
         return found | self._counted(self.counts, self.graphs)
+
+    def computed(self, store: str | os.PathLike[str] | None, executor: Any) -> dict[str, FloatArray] | None:
+        """The square matrices of all settings by `compute_gram`, each in a folder of the store; None without both."""
+        if store is None and executor is None:
+            return None
+        places = {
+            name: None if store is None else f"{os.fspath(store)}/{quote(name, safe='')}" for name in self.kernels
+        }
+        return {
+            name: kernel.tiled_discrepancy(self.graphs, store=places[name], executor=executor)
+            for name, kernel in self.kernels.items()
+        }
 
     def rows(self, X: Any, graphs: GraphSet) -> dict[str, Block]:
         """Matrices with new graphs in rows and the fixed graphs in columns."""
