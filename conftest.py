@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
+
+with suppress(ImportError):  # it is in the extra 'dev'
+    from hypothesis import settings
+
+    settings.register_profile("rwk", deadline=None)  # a busy computer is no mistake
+    settings.load_profile("rwk")
 
 
 @pytest.fixture(autouse=True)
