@@ -196,3 +196,33 @@ def test_one_policy_compiles_everything() -> None:
         for base, names in imported_names(file.read_text(), "rwk"):
             if base.split(".")[0] == "numba":
                 assert not {"jit", "njit", "guvectorize", "vectorize", "register_jitable"} & set(names), file
+
+
+# ---------------------------------------------------------------- numba's private interfaces
+
+
+def test_a_numba_without_an_interface_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba.core import cgutils
+
+    from rwk.runtime.numba_interfaces import check_numba
+
+    check_numba()
+    monkeypatch.delattr(cgutils, "for_range")
+    with pytest.raises(ImportError, match=r"has no numba\.core\.cgutils\.for_range, .*; install a version"):
+        check_numba()
+
+
+def test_the_list_of_private_interfaces_is_that_of_the_imports() -> None:
+    """What the sources take from numba.core is in the list, and nothing else is."""
+    import re
+
+    from rwk.runtime.numba_interfaces import NEEDED
+
+    used = set()
+    for file in (Path(__file__).parents[1] / "src" / "rwk").rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        for module, names in re.findall(r"^from (numba\.core[\w.]*) import ([\w, ]+)$", text, re.MULTILINE):
+            used |= {f"{module}.{name.strip()}" for name in names.split(",")}
+        used |= {f"numba.core.{name}" for name in re.findall(r"\bcgutils\.\w+", text)}
+    used -= {"numba.core.cgutils"}
+    assert used == {name for name in NEEDED if name.startswith("numba.core.") and "options" not in name}

@@ -3,6 +3,7 @@
     arrays            types of arrays, and offsets into packed arrays
     compiling         how functions are compiled, and where the compiled code is cached; calls `source_stamps`
     source_stamps     which source files a compiled function depends on
+    numba_interfaces  what is used of numba that it may change, and the sentence if it has
     threads           what `n_jobs` means, and work shared among threads
     progress          the progress bar of a terminal
     watched           progress bars of functions called from Python, in terminals and notebooks; calls `progress`

@@ -7,6 +7,7 @@ the last bit of a float: a matrix is exactly symmetric and a part of it equals t
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from rwk.runtime.backends import backend_name
 from rwk.runtime.finite import NotFiniteError, finite_values
+from rwk.runtime.numba_interfaces import check_numba
 from rwk.runtime.threads import Ticker
 from rwk.transport.measures import GraphMeasures
 from rwk.transport.problem import NO_COST, NO_START, CostWeights, PairResults, PairSolution, ScgOptions
@@ -71,7 +73,10 @@ def check_solution(solution: PairSolution) -> None:
 
 def backend_named(name: str) -> Any:
     """The module that runs pairs: it has `run_pairs` and `run_pair`."""
-    return importlib.import_module(_BACKENDS[backend_name(name)])
+    module = _BACKENDS[backend_name(name)]
+    if module not in sys.modules and module != _BACKENDS["gpu"]:
+        check_numba()
+    return importlib.import_module(module)
 
 
 class Plan(NamedTuple):
