@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # numba keeps compiled code here, so that a clean checkout compiles once
 export NUMBA_CACHE_DIR ?= $(CURDIR)/$(VENV)/numba
 
-.PHONY: demo test lint fuzz bench docs images tables constraints browser clean
+.PHONY: demo test coverage mutants lint fuzz bench docs images tables constraints browser clean
 
 demo: $(VENV)/.demo ## the main job on MUTAG; results under out/
 	RWK_DATA="$(CURDIR)/$(VENV)/data" $(BIN)/rwk demo --output out
@@ -16,6 +16,18 @@ test: $(VENV)/.dev ## everything that must hold
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# the compiled parts are run a second time as Python: the tests of what runs without vector registers
+PLAIN := tests/test_svm.py tests/test_baselines_naive.py
+coverage: $(VENV)/.dev ## lines and branches that the tests run, GPU and vector code left out
+	$(BIN)/python -m coverage erase
+	$(BIN)/python -m coverage run -m pytest -n 2 --dist worksteal
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest $(PLAIN)
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report --skip-covered --sort=cover
+
+mutants: $(VENV)/.dev ## hand-made mistakes, each of which a test must notice; survivors are an error
+	$(BIN)/python tests/mutants/run.py
 
 lint: $(VENV)/.dev ## put the code in order
 	$(BIN)/ruff check --fix .

@@ -1,0 +1,78 @@
+"""The conformance suite on a real GPU: `pytest -m gpu`; without a GPU these tests are skipped.
+
+`test_gpu` runs the same comparisons, and more, on computers without a GPU.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from asserts import assert_close, assert_finite, assert_marginals, tolerance
+from generators import hard_sets
+from gpu_cases import CASES, all_pairs, measured
+from gram_graphs import random_graphs
+from rwk import GraphSet, Parameters, pairwise_discrepancy
+from rwk.represent import represent
+from rwk.runtime.backends import device_present
+from rwk.transport.cpu import dispatch as threads
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not device_present(), reason="there is no GPU here")]
+
+
+@pytest.fixture
+def gpu() -> Any:
+    from rwk.transport import gpu
+
+    return gpu
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_many_pairs_agree_with_the_cpu(name: str, gpu: Any) -> None:
+    measures, weights, options = measured(name, sizes=(1, 3, 14, 20, 37, 90))
+    pairs = all_pairs(measures.n_graphs)
+    found = gpu.run_pairs(measures, pairs, weights, options)
+    wanted = threads.run_pairs(measures, pairs, weights, options)
+    errors = np.abs(found.values - wanted.values) / np.maximum(np.abs(wanted.values), 1e-3)
+    assert np.median(errors) < 1e-5
+    assert errors.max() < tolerance("float32", "gpu").value
+    assert (found.converged == wanted.converged).mean() > 0.9  # float32 may stop an iteration earlier or later
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_single_pair_is_solved_in_double_precision(name: str, gpu: Any) -> None:
+    measures, weights, options = measured(name)
+    for a, b in ((2, 4), (3, 3), (0, 1)):
+        found = gpu.run_pair(measures, a, b, weights, options)
+        wanted = threads.run_pair(measures, a, b, weights, options)
+        assert_finite(found)
+        assert_close(found.value, wanted.value, 1e-8, scale=max(abs(wanted.value), 1e-2), what="value")
+        assert_close(found.coupling, wanted.coupling, 1e-6, what="coupling")
+        first, second = (measures.weights[measures.offsets[g] : measures.offsets[g + 1]] for g in (a, b))
+        assert_marginals(found.coupling, first, second)
+
+
+@pytest.mark.parametrize("name", hard_sets())
+def test_hard_graphs_give_finite_numbers(name: str, gpu: Any) -> None:
+    parameters = Parameters.of({"backend": "cpu"})
+    measures, _ = represent(GraphSet.from_graphs(hard_sets()[name]), parameters)
+    pairs, weights, options = all_pairs(measures.n_graphs), parameters.cost_weights(), parameters.scg_options()
+    found = gpu.run_pairs(measures, pairs, weights, options)
+    wanted = threads.run_pairs(measures, pairs, weights, options)
+    assert np.isfinite(found.values).all()
+    assert_close(found.values, wanted.values, 1e-4, scale=max(1e-2, np.abs(wanted.values).max()))
+
+
+def test_matrices_of_both_backends_agree() -> None:
+    graphs = random_graphs(60)
+    found, wanted = (pairwise_discrepancy(graphs, backend=backend) for backend in ("gpu", "cpu"))
+    assert (found == found.T).all()
+    assert_close(found, wanted, tolerance("float32", "gpu").value)
+
+
+def test_a_matrix_is_the_same_twice() -> None:
+    graphs = random_graphs(40, seed=1)
+    first, second = (pairwise_discrepancy(graphs, backend="gpu") for _ in range(2))
+    np.testing.assert_array_equal(first, second)
