@@ -229,6 +229,14 @@ def test_signals_act_as_before_after_a_command() -> None:
     assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == blocked
 
 
+def test_the_main_thread_is_interrupted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stopping, "silence", lambda: None)
+    stopper = Stopper()
+    with pytest.raises(KeyboardInterrupt):
+        stopper.interrupt(signal.SIGTERM, None)
+    stopper.interrupt(signal.SIGTERM, None)  # while the command cleans up: the watching thread ends the process
+
+
 def test_a_job_in_the_background_ignores_ctrl_c() -> None:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
