@@ -19,6 +19,7 @@ Custom = Callable[[Any], Mapping[str, Any]]
 
 NAMED: Final = ("full", "labels", "element")
 ATTRIBUTES: Final = ("hydrogens", "degree", "charge", "ring", "aromatic", "pi_orbitals")  # of "full", in this order
+CONJUGATED: Final = ", conjugated"
 _FIELDS: Final = ("node_labels", "node_attributes", "edge_labels", "edge_attributes")
 _BONDS: Final = {"SINGLE": "single", "DOUBLE": "double", "TRIPLE": "triple", "AROMATIC": "aromatic"}
 _PI: Final = {"SP": 2.0, "SP2": 1.0}
@@ -106,8 +107,8 @@ class Featurizer:
     def _bond_name(self, bond: Any) -> str:
         kind = str(bond.GetBondType())
         name = _BONDS.get(kind, kind.lower())
-        if bond.GetIsConjugated() and kind != "AROMATIC":
-            name += ", conjugated"
+        if self.kind != "element" and bond.GetIsConjugated() and kind != "AROMATIC":
+            name += CONJUGATED
         if self.stereo and bond.HasProp("_CIPCode"):
             name += f" ({bond.GetProp('_CIPCode')})"
         return name

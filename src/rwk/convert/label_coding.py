@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from rwk.convert.atoms import ATTRIBUTES
+from rwk.convert.atoms import ATTRIBUTES, CONJUGATED
 from rwk.graphs import GraphSet
 from rwk.graphs.atom_names import ATOMIC_NUMBERS, element_of
 from rwk.graphs.canonical import label_codes
@@ -32,7 +32,8 @@ def in_codes_of(graphs: GraphSet, names: Mapping[int, str] | None, *, attributes
     """The graphs with node labels coded as in `names`, a mapping of codes to names taken from other graphs.
 
     Names that are not in `names` get codes of their own. Labels without a name keep their codes. If `names` are of
-    plain elements, as in most benchmark sets, a charged or aromatic atom is coded as its element. Without `attributes`,
+    plain elements, as in most benchmark sets, a charged or aromatic atom is coded as its element and
+    a conjugated bond as its type. Without `attributes`,
     those that `rwk.molecules` gives to atoms are left out.
 
     >>> from rwk.convert import as_graphs
@@ -59,9 +60,22 @@ def in_codes_of(graphs: GraphSet, names: Mapping[int, str] | None, *, attributes
         if name is not None:
             renamed[code] = name
     labels = np.array(wanted, np.int64)[places.reshape(-1)]
+    if elements_only:
+        graphs = _without_conjugation(graphs, own)
     of_edges = () if graphs.edge_labels is None else np.unique(graphs.edge_labels).tolist()
     kept = {code: own[code] for code in of_edges if code in own}
     return replace(graphs, node_labels=labels, label_names={**kept, **names, **renamed})
+
+
+def _without_conjugation(graphs: GraphSet, names: Mapping[int, str]) -> GraphSet:
+    """The graphs with conjugated bonds coded as those of the same type."""
+    plain = {code: name.removesuffix(CONJUGATED) for code, name in names.items() if name.endswith(CONJUGATED)}
+    if graphs.edge_labels is None or not plain:
+        return graphs
+    labels = graphs.edge_labels.copy()
+    for code, name in plain.items():
+        labels[graphs.edge_labels == code] = label_codes([name])[0][0]
+    return replace(graphs, edge_labels=labels)
 
 
 def _are_molecules(graphs: GraphSet) -> bool:

@@ -44,8 +44,9 @@ def molecules(
         The molecules. The keys of a dict become the names of the graphs.
     featurizer : {"full", "labels", "element"} or callable, default "full"
         "full" is as above. "labels" has the same labels and no attributes. "element" labels atoms by their element
-        alone, as most benchmark sets do. A function gets an RDKit molecule and returns a dict with any of
-        `node_labels`, `node_attributes`, `edge_labels` and `edge_attributes`, with one entry per atom or bond.
+        and bonds by their type alone, as most benchmark sets do. A function gets an RDKit molecule and returns a dict
+        with any of `node_labels`, `node_attributes`, `edge_labels` and `edge_attributes`, with one entry per atom or
+        bond.
     hydrogens : {"implicit", "explicit", "count"}, default "implicit"
         "implicit" leaves hydrogens out, except those that RDKit keeps as atoms, such as deuterium; "explicit" makes all
         of them nodes; "count" adds their number to the label: `CH3`.
