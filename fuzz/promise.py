@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import traceback
+import linecache
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Final
 
 import numpy as np
@@ -36,19 +37,30 @@ def outcome(run: Callable[[Any], object], recipe: Any) -> str:
 
 def _judged(error: BaseException) -> str:
     """Whether an exception is a clear error of this package."""
-    frames = traceback.extract_tb(error.__traceback__)
-    place = next((f"{Path(f.filename).stem}.{f.name}" for f in reversed(frames) if "/rwk/" in f.filename), "?")
+    frames = _frames(error.__traceback__)
+    place = next((f"{Path(file).stem}.{name}" for file, name, _ in reversed(frames) if "/rwk/" in file), "?")
+    file, _, number = frames[-1]
     message = str(error)
     if not isinstance(error, ALLOWED):
         return f"broken: {type(error).__name__} in {place}"
-    ours = "/rwk/" in frames[-1].filename and (frames[-1].line or "").startswith("raise ")
-    if not ours and _library(frames[-1].filename) not in SPEAKERS:
-        return f"broken: {type(error).__name__} of {_library(frames[-1].filename)} in {place}"
+    ours = "/rwk/" in file and linecache.getline(file, number).lstrip().startswith("raise ")
+    if not ours and _library(file) not in SPEAKERS:
+        return f"broken: {type(error).__name__} of {_library(file)} in {place}"
     if not message.strip() or "\n" in message.strip():
         return f"broken: {type(error).__name__} that is not one sentence in {place}"
     if len(message) > LONGEST:
         return f"broken: {type(error).__name__} of more than {LONGEST} characters in {place}"
     return "refused"
+
+
+def _frames(at: TracebackType | None) -> list[tuple[str, str, int]]:
+    """File, function and line of every frame, the innermost last; `traceback` would look at each file again."""
+    found = []
+    while at is not None:
+        code = at.tb_frame.f_code
+        found.append((code.co_filename, code.co_name, at.tb_lineno))
+        at = at.tb_next
+    return found
 
 
 def _library(filename: str) -> str:
