@@ -30,9 +30,12 @@ class PairwiseSVMs(NamedTuple):
 def as_labels(targets: ArrayLike | None) -> NDArray[Any]:
     """Targets as an array; raises ValueError if they are not a list of single values."""
     try:
-        return np.asarray(targets)
+        labels = np.asarray(targets)
     except ValueError:
         raise ValueError("the targets are not one value per graph; give a list of numbers or texts") from None
+    if labels.dtype.kind == "c":
+        raise ValueError("Complex data not supported: targets are numbers or texts; give their real part")
+    return labels
 
 
 def encode_classes(targets: ArrayLike | None) -> tuple[NDArray[Any], IntArray]:

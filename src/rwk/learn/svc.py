@@ -16,12 +16,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from rwk.learn.one_vs_one import PairwiseSVMs, encode_classes, fit_path, vote, winners
+from rwk.learn.one_vs_one import PairwiseSVMs, as_labels, encode_classes, fit_path, vote, winners
 from rwk.learn.platt import couple, fit_sigmoids, sigmoids
 from rwk.learn.proxy import Proxy, solve_class_pairs
 from rwk.learn.svc_checks import check_finite, check_square, check_svc_parameters
 from rwk.learn.treatment import Treatment, diagonal_scale, spectrum, treat
 from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.runtime.finite import finite_rows
 
 PLATT_FOLDS = 5
 
@@ -231,7 +232,8 @@ class IndefiniteSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _decide(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self)
         rows = self._validated(X, reset=False)
-        return PairwiseSVMs(self.row_coef_, self.intercept_).decide(rows / self.scale_)
+        decisions = PairwiseSVMs(self.row_coef_, self.intercept_).decide(rows / self.scale_)
+        return finite_rows(decisions, what="the decision")
 
     def _fit_probabilities(self, kernel: FloatArray, targets: NDArray[Any], codes: IntArray) -> None:
         """Fit sigmoids to decisions on graphs that were held out in inner folds."""
@@ -250,7 +252,7 @@ class IndefiniteSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if y is None:
             raise ValueError("IndefiniteSVC requires y to be passed, but the target y is None; give a class per graph")
         kernel = check_square(self._validated(X, reset=True))
-        targets = column_or_1d(y, warn=True)
+        targets = column_or_1d(as_labels(y), warn=True)
         if len(targets) != len(kernel):
             raise ValueError(f"the kernel is of {len(kernel)} graphs, but there are {len(targets)} targets")
         encode_classes(targets)

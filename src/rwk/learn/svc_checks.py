@@ -11,11 +11,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rwk.learn.treatment import TREATMENTS
+from rwk.learn.treatment import TREATMENTS, diagonal_scale
 from rwk.runtime.arrays import FloatArray
 from rwk.runtime.parameter_checks import shown
 
 ASYMMETRY: Final = 1e-6  # allowed, relative to the largest entry
+LARGEST: Final = 1e100  # entry, relative to the mean diagonal: beyond this, eigenvalues can't be computed
 
 
 def check_svc_parameters(parameters: Mapping[str, Any]) -> None:
@@ -50,7 +51,9 @@ def _is_positive(value: Any) -> bool:
 
 
 def check_finite(X: ArrayLike) -> ArrayLike:
-    """The kernel as it is; raises ValueError if an entry is not finite, and names the first."""
+    """The kernel as it is; raises ValueError if an entry is complex or not finite, and names the first."""
+    if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+        raise ValueError("Complex data not supported: a kernel has real numbers; give its real part")
     if isinstance(X, np.ndarray) and X.ndim == 2 and np.issubdtype(X.dtype, np.floating):
         bad = ~np.isfinite(X)
         if bad.any():
@@ -67,7 +70,11 @@ def check_square(kernel: FloatArray) -> FloatArray:
     """
     if kernel.shape[0] != kernel.shape[1]:
         raise ValueError(f"the kernel has shape {kernel.shape}, but training needs a square one")
-    apart = float(np.abs(kernel - kernel.T).max())
-    if apart > ASYMMETRY * float(np.abs(kernel).max()):
+    largest = float(np.abs(kernel).max())
+    mean = diagonal_scale(kernel.diagonal())
+    if largest > LARGEST * mean:
+        raise ValueError(f"the kernel has entries of {largest:.3g}, but its mean diagonal is {mean:.3g}; correct them")
+    apart = 2.0 * float(np.abs(kernel / 2 - kernel.T / 2).max())
+    if apart > ASYMMETRY * largest:
         raise ValueError(f"the kernel is not symmetric (entries differ by up to {apart:.3g}); average it with Kᵀ")
-    return np.asarray((kernel + kernel.T) / 2)
+    return np.asarray(kernel / 2 + kernel.T / 2)

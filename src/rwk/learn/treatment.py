@@ -63,7 +63,10 @@ def diagonal_scale(diagonal: FloatArray) -> float:
     >>> diagonal_scale(np.array([1.0, 3.0]))
     2.0
     """
-    mean = float(np.mean(diagonal))
+    with np.errstate(over="ignore"):
+        mean = float(np.mean(diagonal))
+    if np.isinf(mean):  # the sum is not finite, the mean is
+        mean = float(np.mean(np.asarray(diagonal) / len(diagonal)) * len(diagonal))
     return mean if mean > 0 else 1.0
 
 
