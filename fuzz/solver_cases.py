@@ -10,6 +10,7 @@ import rwk
 from fuzz.parameter_cases import solver_keywords
 from fuzz.promise import finite, holds
 from fuzz.values import Chance, built
+from rwk.spaces.models import SOLVER_NAMES
 
 CALLS = ("pairwise", "align", "kernel", "nearest", "features", "match", "certified")
 
@@ -133,7 +134,10 @@ _RUN = {
 def make_arrays(chance: Chance) -> Any:
     """Problems given as arrays."""
     n, m = chance.of(1, 2, 3, 5), chance.of(1, 2, 4)
-    recipe: dict[str, Any] = {"parameters": {**solver_keywords(chance), **_array_keywords(chance)}}
+    known = solver_keywords(chance)
+    if chance.happens(0.8):  # the others are refused at once
+        known = {name: value for name, value in known.items() if name in SOLVER_NAMES}
+    recipe: dict[str, Any] = {"parameters": {**known, **_array_keywords(chance)}}
     if chance.happens(0.5):
         recipe["cost"] = chance.array(n, m)
     if chance.happens(0.7):
@@ -147,7 +151,7 @@ def make_arrays(chance: Chance) -> Any:
 
 def _array_keywords(chance: Chance) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    if chance.happens(0.3):
+    if chance.happens(0.2):
         found["model"] = chance.of("wasserstein", "gw", "fgw", "rw", chance.scalar())
     if chance.happens(0.2):
         found["alpha"] = chance.of(chance.random(), chance.scalar())

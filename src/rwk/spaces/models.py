@@ -18,7 +18,7 @@ import numpy as np
 
 from rwk.parameters import Parameters
 from rwk.runtime.arrays import FloatArray
-from rwk.runtime.parameter_checks import ParameterError, check_choice, check_range
+from rwk.runtime.parameter_checks import ParameterError, check_choice, check_range, shown
 from rwk.spaces.space import Space
 
 MODELS: Final = ("wasserstein", "gw", "fgw", "rw")
@@ -85,8 +85,8 @@ def settings_of(model: Model, unit: float, keywords: Mapping[str, Any]) -> Param
     """Checked settings; for all models but "rw", entropy and tolerance become multiples of `unit`."""
     given = dict(keywords)
     loss = given.pop("loss_fun", "square_loss")
-    if loss != "square_loss":
-        raise ParameterError(f"loss_fun={loss!r} can't be solved: the structure term has the square loss only")
+    if not isinstance(loss, str) or loss != "square_loss":
+        raise ParameterError(f"loss_fun={shown(loss)} can't be solved: the structure term has the square loss only")
     for name in OWN:
         if name in given and (model.name != "rw" or name == "structure"):
             raise ParameterError(f"{name} can't be set here: the arrays that you give take its place")

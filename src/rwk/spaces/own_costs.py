@@ -16,7 +16,7 @@ from rwk.runtime.finite import finite_values
 from rwk.runtime.parameter_checks import ParameterError, check_starts
 from rwk.runtime.threads import in_threads
 from rwk.spaces.models import model_of, settings_of, unit_of
-from rwk.spaces.space import Space, as_graph_set, as_spaces, checked_cost
+from rwk.spaces.space import Space, as_graph_set, as_spaces, checked_cost, shape_of
 from rwk.transport.measures import GraphMeasures, in_precision
 from rwk.transport.pairs import check_solution, planned, solve_pair
 from rwk.transport.pairs import solve_pairs as solve_measures
@@ -171,12 +171,13 @@ def solve_pairs(
 def _two_sides(cost: Any, structures: Sequence[Any] | None, weights: Sequence[Any] | None) -> list[Space]:
     """The two spaces of a problem; without structures their sizes are those of the cost."""
     for name, given in (("structures", structures), ("weights", weights)):
-        if given is not None and len(given) != 2:
-            raise GraphError(f"{name} has {len(given)} entries; give a pair, one for each side")
+        if given is not None and (not hasattr(given, "__len__") or len(given) != 2):
+            count = len(given) if hasattr(given, "__len__") else "no"
+            raise GraphError(f"{name} has {count} entries; give a pair, one for each side")
     if structures is None:
         if cost is None:
             raise GraphError("nothing to solve: give a cost matrix, a pair of structure matrices, or both")
-        shape = np.shape(cost)
+        shape = shape_of(cost)
         if len(shape) != 2 or 0 in shape:
             raise GraphError(f"cost has shape {shape}; it must be (n, m), with at least one point on each side")
         structures = [Space(weights=np.ones(length)) for length in shape]
@@ -190,9 +191,10 @@ def _two_sides(cost: Any, structures: Sequence[Any] | None, weights: Sequence[An
 
 
 def _with_weights(side: Space, weights: Any, number: int, cost: Any) -> Space:
-    n = side.n_points or np.shape(cost)[number]
-    if np.shape(weights) != (n,):
-        raise GraphError(f"side {number}: weights has shape {np.shape(weights)}; it must be ({n},)")
+    shape = () if cost is None else shape_of(cost)
+    n = side.n_points or (shape[number] if len(shape) == 2 else 0)
+    if shape_of(weights) != (n,):
+        raise GraphError(f"side {number}: weights has shape {shape_of(weights)}; it must be ({n},)")
     return replace(side, weights=weights)
 
 
@@ -208,7 +210,10 @@ def _backend(settings: Parameters, *, own_costs: bool) -> str:
 
 
 def _checked_pairs(pairs: Any, n_items: int) -> IntArray:
-    numbers = np.asarray(pairs)
+    try:
+        numbers = np.asarray(pairs)
+    except ValueError:
+        raise GraphError("pairs have different lengths; give two item numbers per pair") from None
     if numbers.ndim != 2 or numbers.shape[1] != 2 or numbers.dtype.kind not in "iu":
         raise GraphError(f"pairs has shape {numbers.shape} and type {numbers.dtype}; give two item numbers per pair")
     bad = ((numbers < 0) | (numbers >= n_items)).any(axis=1)

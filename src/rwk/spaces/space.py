@@ -13,6 +13,8 @@ from rwk.runtime.arrays import FloatArray
 
 ASYMMETRY: Final = 1e-9  # largest difference of an entry and its mirror image, relative to the largest entry
 _FIELDS: Final = ("structure", "features", "weights", "adjacency")
+LARGEST: Final = 1e150  # entry whose square is finite, also if some are added
+_LIMITS: Final = {"structure": LARGEST, "features": LARGEST, "weights": 1e308, "adjacency": LARGEST}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,11 +55,12 @@ only symmetric matrices can be compared
     def n_points(self) -> int:
         """Number of points, by the first field that is given."""
         given = [getattr(self, name) for name in _FIELDS if getattr(self, name) is not None]
-        return len(given[0]) if given else 0
+        shape = shape_of(given[0]) if given else ()
+        return shape[0] if shape else 0
 
     def checked(self, title: str) -> Space:
         """The same space with arrays of float64; raises a `GraphError` that names the field that is wrong."""
-        arrays = {name: _numbers(getattr(self, name), f"{title}: {name}") for name in _FIELDS}
+        arrays = {name: _numbers(getattr(self, name), f"{title}: {name}", _LIMITS[name]) for name in _FIELDS}
         space = Space(**arrays)
         n = space.n_points
         if n == 0:
@@ -136,24 +139,37 @@ def _as_graph(space: Space, feature_factor: float, least: float) -> Graph:
 
 def checked_cost(cost: Any, shape: tuple[int, int], title: str) -> FloatArray:
     """A cost matrix of this shape; raises a `GraphError` that says what is wrong with it."""
-    matrix = _numbers(cost, title)
+    matrix = _numbers(cost, title, 1e300)
     assert matrix is not None
     _check_shape(matrix, shape, title)
     return matrix
 
 
-def _numbers(given: Any, title: str) -> FloatArray | None:
-    """Values as an array of finite float64; None stays None."""
+def shape_of(given: Any) -> tuple[int, ...]:
+    """The shape of an array-like; empty if its rows have different lengths."""
+    try:
+        return tuple(np.shape(given))
+    except ValueError:
+        return ()
+
+
+def _numbers(given: Any, title: str, most: float) -> FloatArray | None:
+    """Values as an array of finite float64 of at most this size; None stays None."""
     if given is None:
         return None
     try:
-        values = np.ascontiguousarray(given.toarray() if hasattr(given, "toarray") else given, np.float64)
-    except (TypeError, ValueError):
+        array = np.asarray(given.toarray() if hasattr(given, "toarray") else given)
+        if array.dtype.kind in "mMc":  # times and complex numbers
+            raise TypeError
+        values = np.array(array, np.float64, ndmin=1, order="C")
+    except (TypeError, ValueError, OverflowError):
         raise GraphError(f"{title} is not an array of numbers; correct it") from None
     bad = np.argwhere(~np.isfinite(values))
     if len(bad):
         place = ", ".join(map(str, bad[0]))
         raise GraphError(f"{title} has {values[tuple(bad[0])]} at ({place}); replace it by a finite number")
+    if np.abs(values).max(initial=0.0) > most:
+        raise GraphError(f"{title} has values beyond {most:g}, which can't be computed with; give it in another unit")
     return values
 
 
