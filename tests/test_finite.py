@@ -112,3 +112,24 @@ def test_exact_direction_never_gives_infinite_costs_to_the_linear_program(monkey
     monkeypatch.setattr(exact, "exact_plan", crash)
     with pytest.raises(NotFiniteError, match="the two graphs is nan"):
         rwk.align(GRAPHS[0], GRAPHS[1], direction="exact")
+
+
+def test_probabilities_of_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A network whose weights have become NaN names the graph, in place of a class that means nothing."""
+    pytest.importorskip("torch")
+    from rwk.baselines.networks import training
+
+    network = get("GIN", epochs=1, hidden=4, layers=1).fit(GRAPHS * 4, [0, 1, 0] * 4)
+    assert np.isfinite(network.predict_proba(GRAPHS)).all()
+    monkeypatch.setattr(training, "class_scores", lambda *_: np.array([[0.5, 0.5], [np.nan, 1.0], [0.5, 0.5]]))
+    for ask in (network.predict_proba, network.predict):
+        with pytest.raises(NotFiniteError, match="GIN: the probabilities of graph 1 is nan"):
+            ask(GRAPHS)
+
+
+def test_decisions() -> None:
+    svc = rwk.IndefiniteSVC().fit(np.eye(4) + 0.1, [0, 1, 0, 1])
+    with pytest.raises(NotFiniteError, match="the decision of graph 0 is"):
+        svc.decision_function(np.array([[1.7e308, -1.7e308, 1.7e308, -1.7e308]]))
+    with pytest.raises(ValueError, match=r"entries of 1e\+300, but its mean diagonal is 1; correct them"):
+        rwk.IndefiniteSVC().fit(np.array([[1.0, 1e300], [1e300, 1.0]]), [0, 1])

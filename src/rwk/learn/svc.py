@@ -232,7 +232,8 @@ class IndefiniteSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _decide(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self)
         rows = self._validated(X, reset=False)
-        decisions = PairwiseSVMs(self.row_coef_, self.intercept_).decide(rows / self.scale_)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is an error below
+            decisions = PairwiseSVMs(self.row_coef_, self.intercept_).decide(rows / self.scale_)
         return finite_rows(decisions, what="the decision")
 
     def _fit_probabilities(self, kernel: FloatArray, targets: NDArray[Any], codes: IntArray) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from rwk.runtime.arrays import FloatArray, IntArray
 LABEL_COST: Final = 2.0  # misfit of two nodes with different labels; an edge without counterpart costs 1
 ATTRIBUTE_COST: Final = 1.0  # misfit of two nodes whose attributes have the median distance
 GROWING_ROUNDS: Final = 20
+LARGEST_WEIGHT: Final = 1e100  # of an edge
 WITHOUT_GAIN: Final = 3  # rounds of growing without a gain, before it stops
 KICKED: Final = 3  # best assignments that are improved by kicks
 TEMPERATURE: Final = 0.5  # of the weights of exchanges in the confidence, in edges
@@ -37,6 +39,9 @@ class Candidate(NamedTuple):
 
 def search_of(G: Graph, H: Graph) -> Search:
     """The search for the best assignment of the nodes of G to those of H."""
+    largest = max([0.0, *(float(g.edge_weights.max(initial=0.0)) for g in (G, H) if g.edge_weights is not None)])
+    if largest > LARGEST_WEIGHT:  # products of weights would not be finite
+        G, H = (g if g.edge_weights is None else replace(g, edge_weights=g.edge_weights / largest) for g in (G, H))
     return Search(edge_lists(G), edge_lists(H), node_costs(G, H))
 
 
@@ -49,9 +54,11 @@ def node_costs(G: Graph, H: Graph) -> FloatArray:
         costs += LABEL_COST * (G.node_labels[:, None] != H.node_labels[None, :])
     if G.node_attributes is not None and H.node_attributes is not None:
         both = np.concatenate([G.node_attributes, H.node_attributes])
+        largest = np.abs(both).max(axis=0)
+        both = both / np.where(largest > 0, largest, 1.0)  # so that squares are finite
         spread = both.std(axis=0)
-        scale = np.where(spread > 0, spread, 1.0)
-        distances = cdist(G.node_attributes / scale, H.node_attributes / scale)
+        both = both / np.where(spread > 0, spread, 1.0)
+        distances = cdist(both[: G.n_nodes], both[G.n_nodes :])
         costs += ATTRIBUTE_COST * distances / max(float(np.median(distances)), 1e-12)
     return costs
 
