@@ -85,7 +85,7 @@ def test_payments_add_up_to_the_discrepancies(trees, debias):
 def test_fingerprints_are_the_rest():
     pytest.importorskip("rdkit", reason="RDKit is not installed (extra: molecules)")
     smiles = ["C" * n + tail for n in range(1, 6) for tail in ("", "O", "Cl")]
-    process = RWKGaussianProcess(settings=ONE, fingerprints="morgan", featurizer="default")
+    process = RWKGaussianProcess(settings=ONE, fingerprints="morgan")
     process.fit(smiles, [len(one) - 3.0 * ("O" in one) for one in smiles])
     why = explain_value(process, "CCCCCCO", n_supports=2)
     assert why.base + why.contributions.sum() + why.rest == pytest.approx(why.predicted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -371,6 +372,23 @@ def test_bad_parameters_are_one_sentence(data, parameters, sentence):
 def test_a_choice_of_std_or_covariance(process, data):
     with pytest.raises(ValueError, match="not both"):
         process.predict(data[0][:2], return_std=True, return_cov=True)
+
+
+def test_labels_mean_the_same_in_new_graphs():
+    """A set may number its labels in its own way; the composition must not mistake one for another."""
+    chains = [
+        (np.eye(n, k=1) + np.eye(n, k=-1), ["abc"[(n * k + i) % 3] for i in range(n)])
+        for n in range(3, 9)
+        for k in (1, 2)
+    ]
+    values = [3.0 * labels.count("c") - labels.count("a") + 0.1 * len(labels) for _, labels in chains]
+    named = as_graphs(chains)
+    codes = np.array(["abc".index(named.label_names[code]) for code in named.node_labels.tolist()])
+    numbered = replace(named, node_labels=codes, label_names=dict(enumerate("abc")))
+    expected = RWKGaussianProcess(settings=ONE).fit(named, values).predict(named[:3])
+    process = RWKGaussianProcess(settings=ONE).fit(numbered, values)
+    np.testing.assert_allclose(process.predict(named[:3]), process.predict(numbered[:3]))
+    np.testing.assert_allclose(process.predict(named[:3]), expected, rtol=1e-3)
 
 
 # --- molecules

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rwk.convert.label_coding import in_codes_of
 from rwk.graphs import Graph, GraphError, GraphSet
 from rwk.learn.exact_gp import Block, FittedGP
 from rwk.learn.explain import Support, strongest
@@ -133,7 +132,7 @@ def explain_value(process: RWKGaussianProcess, G: Any, *, n_supports: int = 5) -
     if not isinstance(model, FittedGP | LandmarkGP):
         raise ValueError("a process with method='features' can't be explained; fit it with method='exact'")
     given = [G] if isinstance(G, str) or hasattr(G, "GetAtoms") else G
-    graphs = in_codes_of(sources.read(given), sources.graphs.label_names)
+    graphs = sources.read(given)
     if len(graphs) != 1:
         raise ValueError(f"one graph can be explained at a time, but {len(graphs)} were given; pick one of them")
     found = process._prediction(given, covariance=False)

@@ -13,7 +13,7 @@ import numpy as np
 
 from rwk.convert import as_graphs
 from rwk.convert.fingerprints import fingerprint_counts, smiles_of
-from rwk.convert.label_coding import in_codes_of
+from rwk.convert.label_coding import in_form_of
 from rwk.convert.molecules import molecules
 from rwk.graphs import GraphSet
 from rwk.kernel import RWKernel
@@ -128,13 +128,14 @@ class TermSources:
         return found
 
     def read(self, X: Any) -> GraphSet:
-        """New graphs; warns about labels that no training graph has."""
+        """New graphs with the label codes of the training graphs; warns about labels that no training graph has."""
         if _is_empty(X):
             raise ValueError("there are no graphs to predict; give at least one")
         graphs = self.options.read(X)
         if not len(graphs):
             raise ValueError("there are no graphs to predict; give at least one")
-        self._warn_unseen(in_codes_of(graphs, self.graphs.label_names))
+        graphs = in_form_of(graphs, self.graphs)
+        self._warn_unseen(graphs)
         return graphs
 
     def _warn_unseen(self, graphs: GraphSet) -> None:
