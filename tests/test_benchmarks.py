@@ -25,8 +25,8 @@ def test_every_benchmark_is_tested() -> None:
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     assert scripts == {
         "active_learning", "atom_maps", "baselines", "classifier", "contributions", "fgw_directions", "install_sizes",
-        "landmarks", "matching", "neighbours", "network_protocol", "point_clouds", "same_folds", "scaling",
-        "substructures", "workers",
+        "landmarks", "matching", "neighbours", "network_protocol", "point_clouds", "regression_times", "same_folds",
+        "scaling", "substructures", "workers",
     }  # fmt: skip
 
 
@@ -68,19 +68,33 @@ def test_active_learning() -> None:
     assert needed["thompson"] <= 0.5 * needed["random"]
 
 
-def test_contributions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The script on a few molecules, and what its stored record says."""
+@pytest.fixture
+def esol(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ESOL can be loaded by scripts."""
     pytest.importorskip("rdkit", reason="RDKit is in the extra 'molecules'")
     data = Path(os.environ.get("RWK_DATA") or ROOT.parent / "shared" / "datasets")
     if not list(data.glob("**/ESOL.csv")):
         pytest.skip("ESOL.csv is not in $RWK_DATA or ../shared/datasets")
     monkeypatch.setenv("RWK_DATA", str(data))
+
+
+@pytest.mark.usefixtures("esol")
+def test_contributions(tmp_path: Path) -> None:
+    """The script on a few molecules, and what its stored record says."""
     arguments = ("--train", 30, "--test", 5, "--settings", "quick", "--targets", "element")
     run("contributions.py", *arguments, "--output", tmp_path / "record.json")
     (row,) = json.loads((tmp_path / "record.json").read_text())["rows"]
     assert row["rank_correlation"] > 0.5
     rows = json.loads((ROOT / "results" / "contributions.json").read_text())["rows"]
     assert next(row for row in rows if row["target"] == "element")["rank_correlation"] >= 0.9
+
+
+@pytest.mark.usefixtures("esol")
+def test_regression_times(tmp_path: Path) -> None:
+    run("regression_times.py", "ESOL", "--most", 30, "--jobs", 1, "--output", tmp_path / "record.json")
+    (row,) = json.loads((tmp_path / "record.json").read_text())["rows"]
+    assert row["pairs"] == 4 * 30 * 31 // 2
+    assert sum(row["seconds"].values()) == pytest.approx(60 * row["minutes"], abs=1.0)
 
 
 def test_same_folds(tmp_path: Path) -> None:
