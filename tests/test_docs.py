@@ -69,6 +69,26 @@ def test_every_command_has_its_line():
         assert f"| `rwk {name}" in page, f"docs/commands.md has no line for rwk {name}"
 
 
+def test_every_option_that_is_named_exists():
+    import click
+    import typer
+
+    from rwk.cli.app import app
+
+    group = typer.main.get_command(app)
+    context = click.Context(group)
+    n_found = 0
+    for page in [*PAGES, ROOT / "README.md"]:
+        for name, rest in re.findall(r"\brwk ([a-z]+) ([^`#|\n]*--[^`#|\n]*)", page.read_text(encoding="utf-8")):
+            command = group.get_command(context, name)
+            assert command is not None, f"{page.name} names rwk {name}"
+            known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+            for option in re.findall(r"(?<!\S)--[a-z][a-z-]*", rest.split(" rwk ")[0]):
+                n_found += 1
+                assert option in known | {"--help"}, f"{page.name} names rwk {name} {option}"
+    assert n_found > 20
+
+
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda page: page.stem)
 def test_modules_and_files_that_are_named_exist(page):
     text = page.read_text(encoding="utf-8")
