@@ -7,6 +7,7 @@
     rate_limit      how many requests are answered per second
     web_page        the layout of the page; assets/ has its style and what the browser does by itself
     page_parts      the parts that change with the pair: terms, neighbours, uploads, the table of the matching
+    class_view      the picture of a class: its medoid beside members, as small drawings
     map_drawing     the map as a plain dictionary for the browser
     parity_drawing  measured against predicted values, likewise, if the graphs have values
     pair_drawing    two graphs and their coupling as plain dictionaries for the browser

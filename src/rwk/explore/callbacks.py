@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from rwk.explore.choosing import ChosenGraphs, choose, first_pair
+from rwk.explore.class_view import class_items
 from rwk.explore.map_drawing import map_figure
 from rwk.explore.page_parts import matching_table, neighbour_items, own_items, term_bars
 from rwk.explore.pair_drawing import pair_elements, table_rows, term_rows
@@ -59,6 +60,7 @@ def _add_choosing(app: Any, explorer: Explorer) -> None:
         Input("upload", "contents"),
         Input("use-smiles", "n_clicks"),
         Input("smiles", "n_submit"),
+        Input({"kind": "member", "key": ALL}, "n_clicks"),
         State("search", "value"),
         State("upload", "filename"),
         State("smiles", "value"),
@@ -66,7 +68,7 @@ def _add_choosing(app: Any, explorer: Explorer) -> None:
         State("chosen", "data"),
     )
     def answer(query: Any, click: Any, key: Any, *given: Any) -> Any:
-        contents, search, names, smiles, settled, chosen = given[5], *given[8:]
+        contents, search, names, smiles, settled, chosen = given[5], *given[9:]
         cause = ctx.triggered_id
         if isinstance(cause, dict) and not ctx.triggered[0]["value"]:  # a list was redrawn, nobody clicked
             return (no_update,) * 7
@@ -181,6 +183,14 @@ def _add_map(app: Any, explorer: Explorer) -> None:
     inputs = [Input("chosen", "data"), Input("theme", "data")]
     if explorer.graphs.targets is not None and not explorer.continuous:
         inputs.append(Input("shown-class", "value"))
+
+        @app.callback(  # type: ignore[untyped-decorator]
+            Output("class-graphs", "children"), Output("class-hint", "children"), Input("shown-class", "value")
+        )
+        def draw_class(shown: Any) -> Any:
+            items = class_items(explorer, str(shown or "")[:200])
+            words = "Its medoid, the graph nearest to all of the class, and the members nearest to that."
+            return items, words if items else "Choose a class above to see a typical graph and some members."
 
     @app.callback(Output("map", "figure"), *inputs)  # type: ignore[untyped-decorator]
     def draw_map(chosen: Any, theme: Any, shown: Any = None) -> Any:

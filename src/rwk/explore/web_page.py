@@ -88,6 +88,7 @@ def _left(explorer: Explorer, chosen: dict[str, str]) -> Components:
                     html.P(id="search-message", className="message", role="status"),
                 ]
             ),
+            *_class_picture(explorer),
             html.Section(
                 [
                     html.H2("Nearest", id="neighbours-title"),
@@ -152,6 +153,20 @@ def _parity(explorer: Explorer) -> list[Components]:
             ]
         )
     ]
+
+
+def _class_picture(explorer: Explorer) -> list[Components]:
+    """Where the picture of the chosen class is drawn; nothing if the graphs have no classes."""
+    from dash import html
+
+    if explorer.graphs.targets is None or explorer.continuous:
+        return []
+    parts = [
+        html.H2("A class in pictures"),
+        html.P(id="class-hint", className="hint"),
+        html.Ol(id="class-graphs", className="members"),
+    ]
+    return [html.Section(parts)]
 
 
 def _upload() -> list[Components]:

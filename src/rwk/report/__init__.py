@@ -5,6 +5,7 @@ notebook shows.
 
     drawing          `plot_graph`: one graph
     alignment        `plot_alignment`, `plot_coupling`, `plot_terms`: two graphs and their coupling; calls `drawing`
+    class_pictures   `plot_class`: the average or the medoid of a class beside members; calls `drawing`
     heatmap          `plot_kernel`: a kernel matrix
     maps             `plot_map`, `dataset_map`, `plot_spectrum`: a dataset in the plane, a spectrum
     charts           `plot_accuracy` and others: accuracies, ablations, run times, convergence, scaling
@@ -22,7 +23,8 @@ Reports and notebooks.
     matching_table   which node goes to which, as rows, CSV or JSON; needs no matplotlib
     writing          `write_report`: calls `run_data`, `sections`, then `html` or `markdown`
     run_data         reads the folder of a run
-    sections         what a report says of a run, as blocks; calls the pictures and `class_scores`
+    sections         what a report says of a run, as blocks; calls the pictures, `class_scores` and `class_sections`
+    class_sections   the medoid of each class beside members, as blocks; calls `class_pictures`
     class_scores     confusions, scores per class and calibration, as blocks
     value_sections   predictions, neighbours and outliers of graphs with values, as blocks
     blocks           figures, text, tables and pictures, without a format
@@ -43,6 +45,7 @@ _PUBLIC = {
     "plot_ablation": "charts",
     "plot_accuracy": "charts",
     "plot_alignment": "alignment",
+    "plot_class": "class_pictures",
     "plot_convergence": "charts",
     "plot_coupling": "alignment",
     "plot_explanation": "explanations",

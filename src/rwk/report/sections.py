@@ -14,6 +14,7 @@ from rwk.graphs import Graph, GraphSet
 from rwk.report.alignment import plot_alignment
 from rwk.report.blocks import Facts, Picture, Section, Table, Text, picture
 from rwk.report.class_scores import prediction_sections
+from rwk.report.class_sections import class_centres, class_section
 from rwk.report.heatmap import plot_kernel
 from rwk.report.maps import plot_map, plot_spectrum
 from rwk.report.palette import new_axes
@@ -36,6 +37,7 @@ def run_sections(run: RunData, graphs: GraphSet | None, align: Aligner | None) -
         _result(run) if values is None else values.result(),
         *prediction_sections(run),
         _overview(run),
+        class_section(run, graphs, align),
         _neighbours(run, graphs, align) if values is None else values.neighbours(drawn),
         _hardest(run, graphs, align) if values is None else values.outliers(drawn),
         _health(run),
@@ -159,7 +161,7 @@ def _neighbours(run: RunData, graphs: GraphSet | None, align: Aligner | None) ->
     text = "For each class, the graph most similar to its class, and the graphs nearest to it. RW is the discrepancy: "
     text += "the smaller, the more alike two graphs are. The kernel turns it into a similarity, from near 0 to 1."
     blocks: list[Any] = [Text(text)]
-    for i in _centres(run)[:4]:
+    for i in class_centres(run)[:4]:
         nearest = _nearest(run, i)[:NEIGHBOURS]
         rows = [
             [run.title(j), _target(run, j), f"{run.discrepancy[i, j]:.3f}", f"{run.kernel[i, j]:.3f}"] for j in nearest
@@ -229,16 +231,6 @@ def _short(value: Any) -> str:
     if isinstance(value, Mapping):
         return " ".join(f"{name}={_short(inside)}" for name, inside in value.items())
     return str(value)
-
-
-def _centres(run: RunData) -> list[int]:
-    """For each class, the graph with the largest mean kernel value to its class."""
-    classes = np.zeros(len(run.kernel), int) if run.targets is None else run.targets
-    found = []
-    for label in np.unique(classes):
-        mine = np.flatnonzero(classes == label)
-        found.append(int(mine[np.argmax(run.kernel[np.ix_(mine, mine)].mean(axis=1))]))
-    return found
 
 
 def _nearest(run: RunData, i: int) -> IntArray:
