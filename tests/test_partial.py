@@ -50,7 +50,7 @@ def assert_carries(coupling: Any, measures: Any, mass: float) -> None:
 # ---------------------------------------------------------------- the bodies agree
 
 
-@laws(60)
+@laws(40)
 @given(graph_sets(), all_settings(attention=False), MASSES, st.booleans())
 def test_agrees_with_the_oracle(graphs: list[Graph], keywords: dict[str, Any], mass: float, started: bool) -> None:
     measures, weights, options = measured(graphs, {**keywords, "mass": mass})
