@@ -14,6 +14,8 @@ from typing import Any
 
 from rwk.baselines import get
 from rwk.experiment import paper
+from rwk.experiment.regression import MOLECULE_SETS, regression_table
+from rwk.experiment.regression_methods import REGRESSION_METHODS
 from rwk.experiment.results import extent, read_results
 from rwk.experiment.tables import accuracy, markdown
 
@@ -21,6 +23,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = (
     ROOT / "README.md",
     *(ROOT / "docs" / name for name in ("how-good.md", "performance.md", "own-costs.md", "matching.md", "find.md")),
+    ROOT / "docs" / "tutorials" / "regression.md",
 )
 PLACE = re.compile(r"(<!-- (?P<name>\w+) -->\n).*?(<!-- /(?P=name) -->)", re.DOTALL)
 Maker = Callable[[Any], str]
@@ -366,7 +369,17 @@ MAKERS = {
 }
 
 
-FROM_FOLDS = {maker.__name__: maker for maker in (results, standing, losses)}
+def molecules(root: Path) -> str:
+    """All methods on every set of molecules with measured values that has records."""
+    tables = [
+        regression_table(name, root / "results", REGRESSION_METHODS)
+        for name in MOLECULE_SETS
+        if list((root / "results" / "regression").glob(f"{name}-*.jsonl"))
+    ]
+    return "\n\n".join(tables) if tables else "*No record yet: `rwk reproduce regression` writes it.*"
+
+
+FROM_FOLDS = {maker.__name__: maker for maker in (results, standing, losses, molecules)}
 
 
 def content(name: str, root: Path) -> str:
