@@ -1,7 +1,8 @@
 """The bottom layer: what every package may use, and what knows nothing of graphs.
 
     arrays            types of arrays, and offsets into packed arrays
-    compiling         how functions are compiled, and where the compiled code is cached; calls `source_stamps`
+    compiling         how functions are compiled, and where the compiled code is cached; calls the next two
+    linked_code       functions that become machine code only inside their callers
     source_stamps     which source files a compiled function depends on
     numba_interfaces  what is used of numba that it may change, and the sentence if it has
     threads           what `n_jobs` means, and work shared among threads

@@ -4,13 +4,14 @@
 says so (`vectors.fma`), so the bits of a result do not depend on the compiler's choices, on whether the machine code
 was just made or read from disk, or on where arrays lie in memory. What must be fast is written with `vectors`.
 `compiled_inside` is the same for functions that only compiled code calls: they get no wrapper for Python objects, which
-for records of many arrays would take longer to compile than the functions themselves. `compiled_borrowing` is
+for records of many arrays would take longer to compile than the functions themselves, and become machine code only
+inside the functions that call them (`linked_code`). `compiled_borrowing` is
 `compiled_inside` for functions that create no array: they count no references, which for such records would take longer
 than the work on small matrices. `compiled_loosely` lets the compiler reorder sums, for code whose last bits do not
 matter.
 
-All release the interpreter lock, and keep machine code on disk until a file changes that it was compiled from
-(`source_stamps`).
+All release the interpreter lock. What Python calls keeps its machine code on disk until a file changes that it was
+compiled from (`source_stamps`).
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ import numpy as np
 from numba import njit, typeof
 from numba.extending import register_jitable
 
+from rwk.runtime.linked_code import Linked
 from rwk.runtime.log import LOG
 from rwk.runtime.source_stamps import STAMP, source_stamp, stamp_numba_cache
 
 STRICT: Final = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-INSIDE: Final = {**STRICT, "no_cpython_wrapper": True}
+INSIDE: Final = {**STRICT, "cache": False, "no_cpython_wrapper": True, "pipeline_class": Linked}
 SUMS_REORDERED: Final = {"reassoc", "contract", "arcp", "nsz"}
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -67,7 +69,7 @@ def call_compiled(function: Callable[..., Any], measures: Any, *arguments: Any) 
     if kind not in _called:
         _called.add(kind)
         if is_cold(function, measures, *arguments):
-            LOG.warning("rwk is compiling, once (about 40 seconds)")
+            LOG.warning("rwk is compiling, once (about 15 seconds)")
     return function(measures, *arguments)
 
 
