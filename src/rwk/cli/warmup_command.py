@@ -52,5 +52,5 @@ def steps() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "matchings", lambda: [rwk.match(*some[:2], n_starts=2, kicks=1, backend="cpu") for some in (small, large)]
     yield "common parts", lambda: rwk.common_part(*small[:2], repairs=1, backend="cpu")
     yield "patterns", lambda: rwk.find(small[3], small, backend="cpu")
-    yield "your own costs", lambda: rwk.solve(cost=np.eye(3), backend="cpu")
+    yield "your own costs", lambda: rwk.solve(cost=np.eye(60), backend="cpu")
     yield "the SVM", lambda: rwk.IndefiniteSVC().fit(np.eye(6), [0, 1] * 3)

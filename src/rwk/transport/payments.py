@@ -1,7 +1,7 @@
 """What each node pays: the value of a pair, split over the nodes of either graph.
 
-The costs of the pair come from the compiled step 1. The rest of the objective is written in plain NumPy, since it is
-wanted for single pairs only.
+The costs of a large pair come from the compiled step 1. The rest of the objective is written in plain NumPy, since it
+is wanted for single pairs only.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.runtime.threads import one_blas_thread
+from rwk.transport.cpu.dispatch import is_small
 from rwk.transport.cpu.loading import load_pair
+from rwk.transport.cpu.plain_costs import load_plainly
 from rwk.transport.measures import GraphMeasures
 from rwk.transport.pairs import solve_pair
 from rwk.transport.problem import LEAST_MASS_64, CostWeights, ScgOptions
@@ -30,7 +32,8 @@ def node_payments(
     """
     gamma = np.asarray(coupling, np.float64)
     with one_blas_thread():
-        pair = load_pair(measures, a, b, weights)
+        load = load_plainly if is_small(measures, np.array([[a, b]]))[0] else load_pair
+        pair = load(measures, a, b, weights)
         price = pair.feature + weights.beta_local * pair.neighbour
         if weights.beta_local:
             price = price + weights.beta_local * _local_price(measures, (a, b), pair, weights, gamma)

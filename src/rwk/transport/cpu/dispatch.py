@@ -1,7 +1,9 @@
 """The CPU backend: chunks of pairs over threads, small pairs side by side, large ones one by one.
 
 Which body solves a pair depends on the pair alone: on its two sizes, and on its costs if a body must give up. So its
-value is bit-identical whatever the number of threads, the order, or the other pairs in the list (R16).
+value is bit-identical whatever the number of threads, the order, or the other pairs in the list (R16). A single pair
+that is asked for with its coupling has a body of its own if it is small (plain.py): nothing has to be compiled for it,
+and its value agrees with that of a list to rounding.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from rwk.transport.cpu.lanes import body
 from rwk.transport.cpu.lanes.lane_data import LaneOutputs
 from rwk.transport.cpu.loading import load_pair, with_feature_cost
 from rwk.transport.cpu.partial_run import partial_solutions, put_solution, run_partial, run_partial_pairs
+from rwk.transport.cpu.plain import solve_plainly
 from rwk.transport.cpu.simd.vectors import REGISTER_BYTES
 from rwk.transport.measures import GraphMeasures, in_precision
 from rwk.transport.problem import (
@@ -83,16 +86,22 @@ def run_pair(
 ) -> PairSolution:
     """Solve one pair, coupling included.
 
+    Small pairs in float64 are solved by plain.py, whatever has been compiled.
+
     Unless they are empty, it starts near the plan of the costs `start`, and `cost` is used in place of C_V.
     """
     if weights.mass < 1.0:
         with one_blas_thread():
             return run_partial(measures, a, b, weights, options, trace=trace, start=start, cost=cost)
+    pairs = np.array([[a, b]])
+    small = bool(is_small(measures, pairs)[0])
+    if small and measures.structure.dtype == np.float64:
+        with one_blas_thread():
+            return solve_plainly(measures, (a, b), weights, options, trace=trace, start=start, cost=cost)
     terms = np.zeros(len(TERM_NAMES))
     history = np.full((options.max_iter if trace else 0, 2), np.nan)
-    pairs = np.array([[a, b]])
     with one_blas_thread():
-        if not start.size and not cost.size and is_small(measures, pairs)[0]:
+        if small and not start.size and not cost.size:
             results, couplings = PairResults.empty(1), np.empty((1, measures.sizes[a], measures.sizes[b]))
             if not len(solve_small(measures, pairs, weights, options, results, couplings, history)):
                 gamma = couplings[0].astype(measures.structure.dtype)
