@@ -165,6 +165,16 @@ def _rate(value: float) -> str:
     return f"{value / 1e6:.2g} M"
 
 
+def cold(record: Any) -> str:
+    """CPU seconds of the first solves of a fresh environment."""
+    rows = [
+        [name, f"{row['CPU seconds']:.1f}", f"{row['CPU seconds, compiled']:.1f}"]
+        for name, row in record["first"].items()
+    ]
+    table = markdown(["CPU seconds, all processes together", "nothing compiled", "compiled before"], rows)
+    return f"{table}\n\n{record['made_with']['cpu']}, numba {record['made_with']['numba']}."
+
+
 def steps(record: Any) -> str:
     """Where the time of a pair goes, and how close it is to the machine's limit."""
     sets = record["datasets"]
@@ -353,6 +363,7 @@ RECORDS: dict[str, tuple[str, tuple[Maker, ...]]] = {
     "bench-cpu.json": ("rwk bench --output", (speed, steps)),
     "growth.json": ("rwk bench --scaling --output", (growth,)),
     "whole.json": ("rwk bench --whole --output", (whole,)),
+    "cold-start.json": ("rwk bench --cold --output", (cold,)),
     "precision.json": ("rwk bench --precision --output", (precision,)),
     "bench-baselines.json": ("python benchmarks/baselines.py --json", (baselines,)),
     "point-clouds.json": ("python benchmarks/point_clouds.py --output", (point_clouds,)),

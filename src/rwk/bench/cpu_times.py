@@ -23,13 +23,20 @@ from rwk.transport.pairs import planned
 from rwk.transport.problem import PairResults
 
 DATASETS = ("MUTAG", "ENZYMES", "COX2")
-SLOW = 1e-2  # seconds per pair above which fewer pairs are timed, once
-SOME = 20  # pairs that slow contenders are timed on
-A_WHILE = 1.0  # seconds that a contender is timed for at least
+SOME = 20  # pairs that every contender is timed on at least
+A_WHILE = 0.5  # seconds that a contender is timed for at least, in every round
+LONGEST = 1.0  # seconds that a timing should take at most: slower contenders get fewer pairs
+AGAIN = "rwk float64, again"  # the same work as "rwk float64": how far the two differ is the noise of this computer
+
+Solver = Callable[[int], Any]  # solves so many of the pairs
 
 
-def compare(name: str, *, n_graphs: int = 64, rounds: int = 6) -> dict[str, Any]:
-    """Microseconds per pair of every contender on the Gram matrix of some graphs, and their ratios to rwk."""
+def compare(name: str, *, n_graphs: int = 64, rounds: int = 5) -> dict[str, Any]:
+    """Microseconds per pair of every contender on the Gram matrix of some graphs, and their ratios to rwk.
+
+    Medians over rounds, in which the contenders take turns. `spread` is the range of the rounds relative to the median,
+    `noise` the same for the ratio of two identical contenders.
+    """
     parameters = Parameters().checked()
     graphs = load_dataset(name)
     measures, _ = represent(graphs, parameters)
@@ -38,81 +45,93 @@ def compare(name: str, *, n_graphs: int = 64, rounds: int = 6) -> dict[str, Any]
     chosen = np.random.default_rng(0).choice(measures.n_graphs, min(n_graphs, measures.n_graphs), replace=False)
     pairs = planned(measures, np.stack([chosen[side] for side in np.triu_indices(len(chosen))], axis=1), weights).once
     pairs = np.random.default_rng(1).permutation(pairs)  # so that the first few are a random sample
-    row: dict[str, Any] = {
-        "dataset": name,
-        "graphs": len(chosen),
-        "pairs": len(pairs),
-        "microseconds": {},
-        "values": {},
-    }
     with one_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # POT warns if it did not converge
         nodes = graph_nodes(measures)
         dense = [dense_pair(measures, int(a), int(b), weights, nodes) for a, b in pairs]
-        timed: dict[str, tuple[Callable[[int], Any], int]] = {}
-        for precision in ("float64", "float32"):
-            solve, results = _ours(in_precision(measures, precision), pairs, weights, options)
-            timed[f"rwk {precision}"] = solve, len(pairs)
-            row["values"][precision] = results
-        timed["rwk float64, product cost"] = _ours(product, pairs, weights, options)[0], len(pairs)
+        plain, double = _ours(measures, pairs, weights, options)
+        narrow, single = _ours(in_precision(measures, "float32"), pairs, weights, options)
+        timed = {"rwk float64": plain, "rwk float32": narrow, AGAIN: plain}
+        timed["rwk float64, product cost"] = _ours(product, pairs, weights, options)[0]
         for contender, solver in contenders(measures, weights, options).items():
-            timed[contender] = _each(solver, dense), len(pairs)
-        # contenders take turns, so that other work on this computer slows all of them; the median round counts
-        seconds: dict[str, list[float]] = {contender: [] for contender in timed}
-        for round_ in range(rounds):
-            for contender, (solve, count) in timed.items():
-                if round_ == 0:
-                    slow = _seconds_a_pair(solve, 4) > SLOW
-                    timed[contender] = solve, min(count, SOME) if slow else count
-                elif count > SOME or round_ == 1:
-                    seconds[contender].append(_seconds_a_pair(solve, count))
-        row["pairs timed"] = {contender: count for contender, (_, count) in timed.items()}
-        row["steps"] = step_shares(measures, pairs, weights, options)
-    median = {contender: float(np.median(each)) for contender, each in seconds.items()}
-    row["microseconds"] = {contender: 1e6 * each for contender, each in median.items()}
-    row["faster than"] = {
-        precision: {
-            contender: float(
-                np.median([his / ours for his, ours in zip(each, seconds[f"rwk {precision}"], strict=False)])
-            )
-            for contender, each in seconds.items()
-            if not contender.startswith("rwk")
-        }
-        for precision in ("float64", "float32")
-    }
-    double, single = (row["values"].pop(p) for p in ("float64", "float32"))
-    row["float32 relative difference"] = float(np.max(np.abs(single.values / double.values - 1)))
-    row["mean iterations"] = float(double.n_iter.mean())
+            timed[contender] = _each(solver, dense)
+        counts, seconds = _rounds(timed, len(pairs), rounds)
+        steps = step_shares(measures, pairs, weights, options)
     work = count_operations(measures, pairs, weights, options, double)
-    row["operations per pair"] = work
-    row["GFLOP/s"] = {p: work["floating point"] / median[f"rwk {p}"] / 1e9 for p in ("float64", "float32")}
-    row["GEMM peak GFLOP/s"] = {p: gemm_peak(p) for p in ("float64", "float32")}
-    return row
+    again = np.divide(seconds.pop(AGAIN), seconds["rwk float64"])
+    del counts[AGAIN]
+    median = {contender: float(np.median(each)) for contender, each in seconds.items()}
+    return {
+        "dataset": name,
+        "graphs": len(chosen),
+        "pairs": len(pairs),
+        "microseconds": {contender: 1e6 * each for contender, each in median.items()},
+        "spread": {contender: _spread(each) for contender, each in seconds.items()},
+        "noise": float(np.abs(again - 1.0).max()),
+        "pairs timed": counts,
+        "steps": steps,
+        "faster than": {precision: _ratios(seconds, f"rwk {precision}") for precision in ("float64", "float32")},
+        "float32 relative difference": float(np.max(np.abs(single.values / double.values - 1))),
+        "mean iterations": float(double.n_iter.mean()),
+        "operations per pair": work,
+        "GFLOP/s": {p: work["floating point"] / median[f"rwk {p}"] / 1e9 for p in ("float64", "float32")},
+        "GEMM peak GFLOP/s": {p: gemm_peak(p) for p in ("float64", "float32")},
+    }
 
 
-def _seconds_a_pair(solve: Callable[[int], Any], count: int) -> float:
+def _rounds(timed: dict[str, Solver], n_pairs: int, rounds: int) -> tuple[dict[str, int], dict[str, list[float]]]:
+    """How many pairs each contender is timed on, and its seconds per pair in every round.
+
+    Contenders take turns, so that other work on this computer slows all of them. Those that need more than a second
+    for `SOME` pairs have one round only.
+    """
+    counts, seconds = {}, {}
+    for contender, solve in timed.items():
+        each = _seconds_a_pair(solve, 4, at_least=0.0)
+        counts[contender] = int(np.clip(LONGEST / each, min(SOME, n_pairs), n_pairs))
+        seconds[contender] = [_seconds_a_pair(solve, counts[contender])]
+    for _ in range(rounds - 1):
+        for contender, solve in timed.items():
+            if seconds[contender][0] * SOME <= LONGEST:
+                seconds[contender].append(_seconds_a_pair(solve, counts[contender]))
+    return counts, seconds
+
+
+def _spread(seconds: list[float]) -> float:
+    """The range of timings, relative to their median."""
+    return float((max(seconds) - min(seconds)) / np.median(seconds))
+
+
+def _ratios(seconds: dict[str, list[float]], ours: str) -> dict[str, float]:
+    """How many times slower every other contender is, by the median round."""
+    return {
+        contender: float(np.median([his / mine for his, mine in zip(each, seconds[ours], strict=False)]))
+        for contender, each in seconds.items()
+        if not contender.startswith("rwk")
+    }
+
+
+def _seconds_a_pair(solve: Solver, count: int, *, at_least: float = A_WHILE) -> float:
     """Seconds per pair over one call, or over as many calls as take a while, so that all are timed equally long."""
     calls, start = 0, time.perf_counter()
-    while calls == 0 or time.perf_counter() - start < A_WHILE:
+    while calls == 0 or time.perf_counter() - start < at_least:
         solve(count)
         calls += 1
     return (time.perf_counter() - start) / (calls * count)
 
 
-def _ours(
-    measures: GraphMeasures, pairs: NDArray[np.int64], weights: Any, options: Any
-) -> tuple[Callable[[int], Any], PairResults]:
+def _ours(measures: GraphMeasures, pairs: NDArray[np.int64], weights: Any, options: Any) -> tuple[Solver, PairResults]:
     def solve(count: int) -> PairResults:
         return run_pairs(measures, pairs[:count], weights, options, n_jobs=1)
 
     return solve, solve(len(pairs))
 
 
-def _each(solver: Callable[[Any], float], dense: list[Any]) -> Callable[[int], Any]:
+def _each(solver: Callable[[Any], float], dense: list[Any]) -> Solver:
     return lambda count: [solver(pair) for pair in dense[:count]]
 
 
-def threads(n_graphs: int = 400) -> dict[str, float]:
+def threads(n_graphs: int = 200) -> dict[str, float]:
     """How much faster two threads are than one on a Gram matrix of ENZYMES graphs."""
     from rwk.gram import symmetric_discrepancy
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rwk.runtime.compiling import compiled
 from rwk.transport.cpu import costs
 from rwk.transport.cpu.chunks import plan_chunks
-from rwk.transport.cpu.dispatch import empty_lanes, is_small
+from rwk.transport.cpu.dispatch import is_small
 from rwk.transport.cpu.lanes import entering, lane_data, lane_sinkhorn, steps
 from rwk.transport.measures import GraphMeasures
 from rwk.transport.problem import CostWeights, PairResults, ScgOptions
@@ -68,21 +68,21 @@ def _fixed_costs(graphs: Any, pairs: Any, weights: Any) -> float:
     return total
 
 
+MOST_PAIRS = 512  # that steps are timed on
+
 # What `_repeat_step` repeats on every group of pairs.
 PRODUCTS, SINKHORN, EXP_AND_ROUNDING, TRIAL, REST, NOTHING = range(6)
 
 
 @compiled
-def _repeat_step(graphs: Any, pairs: Any, weights: Any, options: Any, like: Any, step: int, times: int) -> float:
+def _repeat_step(graphs: Any, pairs: Any, weights: Any, options: Any, memory: Any, step: int, times: int) -> float:
     """Fill all lanes with group after group of pairs, and repeat one step on each group."""
-    memory = lane_data.memory_for(graphs, pairs, weights, like)
-    contents, scratch, work, sums = memory
+    contents, scratch, work, sums, here, trial = memory
     data, state, _, extent = contents
-    here, trial = lane_data.empty_couplings(data), lane_data.empty_couplings(data)
     work.alpha[:] = 0.5
     work.delta_image[:] = 0.0
     kl, ridge = weights.beta_global * weights.degree_weight, 0.5 * weights.beta_local * weights.ridge
-    width = like.shape[1]
+    width = len(state.pair)
     for first in range(0, len(pairs) - width + 1, width):
         for lane in range(width):
             state.pair[lane] = first + lane
@@ -119,12 +119,14 @@ def step_shares(
     Measured on pairs that are solved side by side, in the groups in which they would meet.
     """
     pairs = pairs[is_small(measures, pairs)]
+    pairs = pairs[:MOST_PAIRS]
     pairs = pairs[plan_chunks(measures, pairs, alike=True)[0]]
-    like, many = empty_lanes(measures.structure.dtype), 40
-    pairs = pairs[: len(pairs) // like.shape[1] * like.shape[1]]
+    many, memory = 20, lane_data.memory_for(measures, pairs, weights, measures.structure.dtype)
+    width = len(memory.contents.state.pair)
+    pairs = pairs[: len(pairs) // width * width]
 
     def microseconds(step: int, times: int) -> float:
-        return _best(lambda: _repeat_step(measures, pairs, weights, options, like, step, times), len(pairs))
+        return _best(lambda: _repeat_step(measures, pairs, weights, options, memory, step, times), len(pairs))
 
     entered = microseconds(NOTHING, 0)
     each = {step: (microseconds(step, many) - entered) / many for step in range(NOTHING)}

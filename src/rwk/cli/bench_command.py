@@ -11,6 +11,8 @@ from rich.table import Table
 
 from rwk.cli.screen import console, note, say
 
+MOST_BUSY = 0.1  # share of the processor time that other programs may use while a record is made
+
 
 def bench(
     datasets: Annotated[
@@ -21,24 +23,32 @@ def bench(
     backend: Annotated[str, typer.Option(help="cpu or gpu.")] = "cpu",
     scaling: Annotated[bool, typer.Option("--scaling", help="Time how cost grows with nodes and graphs.")] = False,
     whole: Annotated[bool, typer.Option("--whole", help="Time whole sets: NCI1 and DD.")] = False,
+    cold: Annotated[bool, typer.Option("--cold", help="Time the first solves of a fresh environment.")] = False,
     precision: Annotated[bool, typer.Option("--precision", help="Compare float32 with float64 on every pair.")] = False,
     matrices: Annotated[Path | None, typer.Option(help="With gpu: folder to keep the matrices in.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Record to write.")] = None,
+    busy: Annotated[bool, typer.Option("--busy", help="Write a record even if other programs are running.")] = False,
 ) -> None:
     """Time the solver, POT, WWL and NumPy on the same pairs, with one thread each."""
     from rwk.runtime.files import check_writable, write_json
-    from rwk.runtime.machine import machine_record
+    from rwk.runtime.machine import busy_share, machine_record
     from rwk.transport.problem import SOLVER_VERSION
 
     if backend not in ("cpu", "gpu"):
         raise ValueError(f"backend={backend!r} can't be timed; use cpu or gpu")
-    parts = {"scaling": scaling, "whole": whole, "precision": precision, f"bench-{backend}": True}
+    parts = {"scaling": scaling, "whole": whole, "cold": cold, "precision": precision, f"bench-{backend}": True}
     name = f"bench-{backend}" if backend == "gpu" else next(part for part, wanted in parts.items() if wanted)
     output = output or Path("out") / f"{name}.json"
     check_writable(output)
+    used = busy_share()
+    if used > MOST_BUSY and not busy:
+        raise ValueError(
+            f"other programs use {used:.0%} of this computer, so its timings would mislead; stop them, or pass --busy"
+        )
 
     def save(found: dict[str, Any]) -> None:
-        write_json(output, {"kind": f"rwk {name}", **found, "made_with": machine_record(SOLVER_VERSION)})
+        made = {**machine_record(SOLVER_VERSION), "used by other programs": round(used, 3)}
+        write_json(output, {"kind": f"rwk {name}", **found, "made_with": made})
 
     if backend == "gpu":
         found = _gpu(datasets.split(",") if datasets else None, matrices, save)
@@ -46,6 +56,8 @@ def bench(
         found = _scaling()
     elif whole:
         found = _whole(save)
+    elif cold:
+        found = _cold()
     elif precision:
         found = _precision()
     else:
@@ -84,6 +96,8 @@ def _times(rows: list[dict[str, Any]]) -> Table:
             faster = " ({:.1f}x, {:.1f}x)".format(*ratios) if ratios[0] else ""
             cells.append(f"{row['microseconds'][contender]:,.0f}{faster}")
         table.add_row(contender, *cells)
+    table.add_row("spread of the rounds, rwk float64", *(f"{row['spread']['rwk float64']:.0%}" for row in rows))
+    table.add_row("noise: two identical runs", *(f"{row['noise']:.0%}" for row in rows))
     table.add_row("iterations", *(f"{row['mean iterations']:.1f}" for row in rows))
     for title in ("GFLOP/s", "GEMM peak GFLOP/s"):
         table.add_row(
@@ -128,6 +142,15 @@ def _whole(save: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     keep(found, "largest pair of DD", large_pair())
     keep(found["representation"], "DD attention", representation("DD", "attention"))
     return found
+
+
+def _cold() -> dict[str, Any]:
+    from rwk.bench.cold_start import cold_start
+
+    found = cold_start()
+    for name, row in found.items():
+        say(f"{name}: " + ", ".join(f"{what} {seconds:.1f}" for what, seconds in row.items()))
+    return {"first": found}
 
 
 def _precision() -> dict[str, Any]:

@@ -7,6 +7,7 @@ import os
 import platform
 import subprocess
 import sys
+import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
@@ -81,6 +82,31 @@ def cpu_name() -> str:
         return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
+
+
+def busy_share(seconds: float = 1.0) -> float:
+    """The share of all processor time that other programs use, over a moment in which this one sleeps.
+
+    Where the system does not tell, it is the load of the last minute per core.
+
+    >>> 0.0 <= busy_share(0.1) <= 1.0
+    True
+    """
+    before = _processor_times()
+    if before is None:
+        return min(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)) if hasattr(os, "getloadavg") else 0.0
+    time.sleep(seconds)
+    idle, total = (after - then for after, then in zip(_processor_times() or before, before, strict=True))
+    return 1.0 - min(1.0, idle / total) if total > 0 else 0.0
+
+
+def _processor_times() -> tuple[int, int] | None:
+    """Idle and total time of all cores since the system was started, in ticks; None if it can't be read."""
+    try:
+        ticks = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+    except (OSError, ValueError, IndexError):
+        return None
+    return ticks[3] + ticks[4], sum(ticks)  # idle, and waiting for a disk
 
 
 def _installed(package: str) -> str:
