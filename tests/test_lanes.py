@@ -24,7 +24,7 @@ from rwk.transport.cpu.costs import padded
 from rwk.transport.cpu.lanes.products import add_product
 from rwk.transport.cpu.reductions import inner, total_of
 from rwk.transport.cpu.simd.vectormath import exp_of, log_of, quotient, root_of
-from rwk.transport.cpu.simd.vectors import load, store
+from rwk.transport.cpu.simd.vectors import REGISTER_BYTES, load, store
 from rwk.transport.cpu.sparse import SparseColumns, add_products, empty_layout, merge
 from rwk.transport.measures import in_precision
 from rwk.transport.pairs import planned, solve_pair, solve_pairs
@@ -34,7 +34,7 @@ PRECISIONS = ["float64", "float32"]
 
 
 def width(precision: str) -> int:
-    return threads.empty_lanes(precision).shape[1]
+    return REGISTER_BYTES // np.dtype(precision).itemsize
 
 
 def random_measures(count: int, seed: int, **keywords: Any) -> Any:

@@ -30,6 +30,8 @@ from rwk.represent.scaling import attribute_standard, given_scale, learned_scale
 from rwk.represent.spectrum import Spectrum
 from rwk.represent.walks import return_probabilities
 from rwk.runtime.arrays import FloatArray
+from rwk.runtime.backends import backend_name
+from rwk.transport.cpu.ahead import start_ahead
 from rwk.transport.measures import GraphMeasures
 
 # Called with the number of graphs done since the last call.
@@ -50,6 +52,8 @@ def represent(
     [3]
     """
     check_graphs(graphs)
+    if len(graphs) > 2 and backend_name(parameters.solver()) == "cpu" and parameters.precision == "float64":
+        start_ahead()
     if scale is None:
         scale = given_scale(parameters)
     standard = attribute_standard(graphs, scale)

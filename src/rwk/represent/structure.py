@@ -46,7 +46,10 @@ def structure_cost(
 def path_lengths(graph: Graph, lengths: FloatArray | None) -> FloatArray:
     """Shortest paths, in edges or in given lengths; R6: unreachable pairs get the largest finite length plus 1."""
     if lengths is None:
-        return np.asarray(_hop_counts(np.ascontiguousarray(graph.edges, np.int64).reshape(-1, 2), graph.n_nodes))
+        n, ends = graph.n_nodes, np.ascontiguousarray(graph.edges, np.int64).reshape(-1, 2)
+        hops, lists = np.full((n, n), -1.0), np.zeros(2 * (n + 1) + 2 * len(ends), np.int64)
+        _count_hops(ends, lists[: n + 2], lists[n + 2 : 2 * n + 2], lists[2 * n + 2 :], hops)
+        return hops
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import shortest_path
 
@@ -62,21 +65,23 @@ def path_lengths(graph: Graph, lengths: FloatArray | None) -> FloatArray:
 
 
 @compiled
-def _hop_counts(edges: Any, n: int) -> Any:
-    """Number of edges between every two nodes, by breadth-first search; unreachable pairs: the largest plus 1 (R6)."""
-    starts = np.zeros(n + 2, np.int64)
+def _count_hops(edges: Any, starts: Any, waiting: Any, neighbours: Any, paths: Any) -> None:
+    """Number of edges between every two nodes, by breadth-first search; unreachable pairs: the largest plus 1 (R6).
+
+    The caller asks for memory, so that this compiles quickly: `starts` (n + 2,) zeros, `waiting` (n,), `neighbours`
+    (2 e,), and `paths` (n, n), all of them -1.
+    """
+    n, largest = len(paths), 0.0
     for e in range(len(edges)):
         starts[edges[e, 0] + 2] += 1
         starts[edges[e, 1] + 2] += 1
     for i in range(2, n + 2):
         starts[i] += starts[i - 1]
-    neighbours = np.empty(2 * len(edges), np.int64)
     for e in range(len(edges)):
         for side in range(2):
             node = edges[e, side]
             neighbours[starts[node + 1]] = edges[e, 1 - side]
             starts[node + 1] += 1
-    paths, waiting, largest = np.full((n, n), -1.0), np.empty(n, np.int64), 0.0
     for source in range(n):
         row = paths[source]
         row[source], waiting[0], first, last = 0.0, source, 0, 1
@@ -93,7 +98,6 @@ def _hop_counts(edges: Any, n: int) -> Any:
         for k in range(n):
             if paths[i, k] < 0.0:
                 paths[i, k] = largest + 1.0
-    return paths
 
 
 def row_distances(embedding: FloatArray, signs: Any) -> FloatArray:

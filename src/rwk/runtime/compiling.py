@@ -52,6 +52,22 @@ def compiled_borrowing(function: Function) -> Function:
     return cast(Function, register_jitable(_nrt=False, **INSIDE)(_stamped(function)))
 
 
+def compiled_apart(function: Function) -> Function:
+    """Like `compiled_borrowing`, but machine code of its own, which other compiled code calls by its address.
+
+    Such a function and its caller are compiled independently of each other, so two processes can share the work.
+    """
+    return cast(Function, njit(_nrt=False, no_cpython_wrapper=True, **STRICT)(_stamped(function)))
+
+
+def address_of(function: Any, *arguments: Any) -> int:
+    """Where the machine code of a function that is compiled apart lies, for arguments like these."""
+    kinds = tuple(typeof(argument) for argument in arguments)
+    function.compile(kinds)
+    made = function.overloads[kinds]
+    return int(made.library.get_pointer_to_function(made.fndesc.llvm_func_name))
+
+
 def compiled_loosely(function: Function) -> Function:
     """Compile on first use; sums may be reordered."""
     return cast(Function, njit(**STRICT, fastmath=SUMS_REORDERED)(_stamped(function)))

@@ -41,12 +41,12 @@ def typical(means: NDArray[np.float64], *, least: float = 0.0) -> float:
 
 def mean_feature_costs(graphs: GraphMeasures, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
     """Mean of C_V for each pair."""
-    return np.asarray(_means(graphs, pairs, True))
+    return _means(graphs, pairs, True)
 
 
 def mean_neighbour_costs(graphs: GraphMeasures, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
     """Mean of C_N for each pair."""
-    return np.asarray(_means(graphs, pairs, False))
+    return _means(graphs, pairs, False)
 
 
 def node_distances(rows: NDArray[np.float64], graphs: GraphMeasures, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -73,16 +73,26 @@ def _distances(rows: Any, offsets: Any, pairs: Any, count: int) -> Any:
     return out
 
 
-@compiled
-def _means(graphs: Any, pairs: Any, of_features: bool) -> Any:
+def _means(graphs: GraphMeasures, pairs: NDArray[np.int64], of_features: bool) -> NDArray[np.float64]:
+    n, m = graphs.sizes[pairs].max(axis=0, initial=1).tolist()
     out = np.empty(len(pairs))
+    _fill_means(graphs, pairs, of_features, cost_scratch(graphs, n, m), out)
+    return out
+
+
+@compiled
+def _fill_means(graphs: Any, pairs: Any, of_features: bool, scratch: Any, out: Any) -> None:
+    """The mean cost of each pair; the caller asks for memory, so that this compiles quickly."""
     for p in range(len(pairs)):
         a, b = pairs[p, 0], pairs[p, 1]
         n, m = graphs.offsets[a + 1] - graphs.offsets[a], graphs.offsets[b + 1] - graphs.offsets[b]
-        cost, scratch = np.empty((n, padded(m))), cost_scratch(graphs, n, m)
+        cost = scratch.cost[: n * padded(m)].reshape((n, padded(m)))
         if of_features:
             feature_cost(graphs, a, b, scratch, cost)
         else:
             neighbour_cost(graphs, a, b, scratch, cost)
-        out[p] = cost[:, :m].mean()
-    return out
+        total = 0.0
+        for i in range(n):
+            for k in range(m):
+                total += cost[i, k]
+        out[p] = total / (n * m)

@@ -59,6 +59,23 @@ class GraphMeasures(NamedTuple):
         return np.diff(self.offsets)
 
 
+def no_measures() -> GraphMeasures:
+    """Measures of no graph, whose fields have the types that those of all graphs have in float64.
+
+    >>> no_measures().n_graphs
+    0
+    """
+    row, table, counts, keys = np.zeros(0), np.zeros((0, 0)), np.zeros(1, np.int64), np.zeros(0, np.uint64)
+    numbers = np.zeros(0, np.int64)
+    return GraphMeasures(
+        offsets=counts, weights=row, degrees=row, features=table, returns=table, square_norms=row,
+        column_offsets=counts, column_keys=keys, entry_offsets=counts, entry_rows=numbers, entry_values=row,
+        colours=np.zeros((0, 0), np.uint64), embedding=table, signs=np.zeros((0, 0), np.int8), factor_offsets=counts,
+        factors=row, structure_offsets=counts, structure=row, laplacian_offsets=counts, laplacian_columns=numbers,
+        laplacian_values=row, hamming_cost=0.0, product_cost=0.0, neighbour_cost=0.0,
+    )  # fmt: skip
+
+
 def cut(measures: GraphMeasures, chosen: IntArray) -> GraphMeasures:
     """Measures of the chosen graphs only, in the given order."""
     nodes, offsets = _runs(measures.offsets, chosen)

@@ -1,6 +1,7 @@
 """The CPU backend: small pairs side by side in vector registers, large pairs one at a time.
 
     dispatch.py       run_pairs(), run_pair(): which body a pair goes to, chunks over threads
+    ahead.py          compiling in two processes
     chunks.py         long lists of pairs as chunks of similar cost
     lanes/            the body of small pairs: as many at once as a register has lanes
     scalar.py         the body of large pairs: one at a time
@@ -18,7 +19,7 @@
     lower_bounds.py   bounds of a pair's value, for the search of nearest graphs
     simd/             vectors as values of compiled code
 
-    dispatch ──► chunks
+    dispatch ──► chunks, ahead
        ├───────► lanes ───────────────────────────────┐
        ├───────► plain ──► plain_costs
        └───────► scalar ──► quadratic ──► loading ──► costs ──► sparse ──► reductions, simd

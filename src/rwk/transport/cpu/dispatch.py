@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from rwk.runtime.compiling import call_compiled
 from rwk.runtime.threads import Ticker, in_threads, one_blas_thread
 from rwk.transport.cpu import scalar
+from rwk.transport.cpu.ahead import wait_for_helpers
 from rwk.transport.cpu.chunks import plan_chunks
 from rwk.transport.cpu.lanes import body
-from rwk.transport.cpu.lanes.lane_data import LaneOutputs
+from rwk.transport.cpu.lanes.entrance import entrance_for
+from rwk.transport.cpu.lanes.lane_data import LaneOutputs, memory_for
 from rwk.transport.cpu.loading import load_pair, with_feature_cost
 from rwk.transport.cpu.partial_run import partial_solutions, put_solution, run_partial, run_partial_pairs
 from rwk.transport.cpu.plain import solve_plainly
-from rwk.transport.cpu.simd.vectors import REGISTER_BYTES
 from rwk.transport.measures import GraphMeasures, in_precision
 from rwk.transport.problem import (
     NO_COST,
@@ -138,8 +139,7 @@ def run_starts(
         if is_small(measures, pairs[:1])[0]:
             results, unsolved = PairResults.empty(len(starts)), np.zeros(len(starts), np.bool_)
             outputs = LaneOutputs(results, unsolved, np.empty(starts.shape), NO_TRACE)
-            lanes = empty_lanes(np.float64)
-            call_compiled(body.solve_side_by_side, measures, pairs, weights, options, lanes, starts, outputs)
+            _run_lanes(measures, pairs, weights, options, np.dtype(np.float64), starts, outputs)
             for s in np.flatnonzero(~unsolved):
                 terms, health = (
                     scalar.terms_of(measures, a, b, weights, outputs.couplings[s]),
@@ -190,8 +190,7 @@ def solve_small(
         trace[:] = np.nan
         part, unsolved = PairResults.empty(len(left)), np.zeros(len(left), np.bool_)
         outputs = LaneOutputs(part, unsolved, couplings, trace)
-        lanes = empty_lanes(precision)
-        call_compiled(body.solve_side_by_side, measures, pairs[left], weights, options, lanes, NO_COUPLINGS, outputs)
+        _run_lanes(measures, pairs[left], weights, options, precision, NO_COUPLINGS, outputs)
         results.put(left, part)
         left = left[unsolved]
         if not len(left):
@@ -201,6 +200,22 @@ def solve_small(
         solve_large(measures, pairs[left], weights, options, part)
         results.put(left, part)
     return left
+
+
+def _run_lanes(
+    measures: GraphMeasures,
+    pairs: NDArray[np.int64],
+    weights: CostWeights,
+    options: ScgOptions,
+    precision: np.dtype[Any],
+    starts: NDArray[np.float64],
+    outputs: LaneOutputs,
+) -> None:
+    """Call the body of small pairs, both halves of it compiled."""
+    memory = memory_for(measures, pairs, weights, precision)
+    entrance = entrance_for(measures, weights, memory)
+    wait_for_helpers()
+    call_compiled(body.solve_side_by_side, measures, pairs, weights, options, memory, starts, outputs, entrance)
 
 
 def solve_large(
@@ -217,8 +232,3 @@ def solve_large(
             put_solution(results, p, run_partial(measures, a, b, weights, options, start=start))
         return
     call_compiled(scalar.solve_chunk, measures, pairs, weights, options, start, results)
-
-
-def empty_lanes(dtype: Any) -> NDArray[Any]:
-    """An empty array (0, lanes) that tells compiled code the precision and how many lanes a register has."""
-    return np.empty((0, REGISTER_BYTES // np.dtype(dtype).itemsize), dtype)

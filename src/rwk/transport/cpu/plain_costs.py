@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from rwk.transport.measures import GraphMeasures
 from rwk.transport.problem import PRIOR_FLOOR, ROUNDING, CostWeights
 
 Matrix = NDArray[np.float64]
-NOTHING = np.empty((0, 0))
+NOTHING: Final = np.empty((0, 0))
 
 
 def load_plainly(measures: GraphMeasures, a: int, b: int, weights: CostWeights) -> PairMatrices:
@@ -24,14 +24,14 @@ def load_plainly(measures: GraphMeasures, a: int, b: int, weights: CostWeights) 
     feature = feature_costs(measures, a, b)
     neighbour = neighbour_costs(measures, source, target) if weights.beta_local else np.zeros(shape)
     log_prior = log_prior_of(measures.degrees[source], measures.degrees[target]) if kl else np.zeros(shape)
-    structures = [structure_of(measures, g) for g in (a, b)]
-    moments = [0.5 * (structure**2 @ w) for structure, w in zip(structures, (mu, nu), strict=True)]  # R10
+    own, other = structure_of(measures, a), structure_of(measures, b)
+    moments = 0.5 * (own**2 @ mu), 0.5 * (other**2 @ nu)  # R10
     constant = weights.beta_global * (float(moments[0] @ mu) + float(moments[1] @ nu))
     fixed = feature + weights.beta_local * neighbour + kl * (1.0 - log_prior)
     fixed += 2.0 * weights.beta_global * np.add.outer(*moments)
-    factors = [factor_of(measures, g) for g in (a, b)]
+    factor_mu, factor_nu = factor_of(measures, a), factor_of(measures, b)
     return PairMatrices(
-        mu, nu, feature, neighbour, fixed, log_prior, *structures, constant, *factors, NOTHING, NOTHING,
+        mu, nu, feature, neighbour, fixed, log_prior, own, other, constant, factor_mu, factor_nu, NOTHING, NOTHING,
         source.start, target.start,
     )  # fmt: skip
 
@@ -100,7 +100,7 @@ def log_prior_of(d: NDArray[Any], e: NDArray[Any]) -> Matrix:
 def squared_distances(x: NDArray[Any], y: NDArray[Any]) -> Matrix:
     """Sums of squared differences, so that equal rows are at distance 0 exactly."""
     apart = x.astype(np.float64)[:, None] - y.astype(np.float64)[None]
-    return np.einsum("ikc,ikc->ik", apart, apart)
+    return np.asarray(np.einsum("ikc,ikc->ik", apart, apart))
 
 
 def _columns_of(measures: GraphMeasures, graph: int) -> tuple[NDArray[np.uint64], Matrix]:

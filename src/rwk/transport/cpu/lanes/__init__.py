@@ -2,13 +2,14 @@
 
     body.py           the loop: Algorithm 1 over a list of pairs
     entering.py       steps 1 and 2: putting a pair into a lane
+    entrance.py       the call of it: it is compiled apart from the loop, and called by its address
     steps.py          steps 3 and 5 to 9 on all lanes
     lane_sinkhorn.py  step 4 on all lanes
     products.py       products of small matrices, the inner loops
     summaries.py      vectors of single graphs that all their pairs need
     lane_data.py      the arrays, pictured here
 
-    body ──► entering ──► summaries, lane_data, ../costs
+    body ──► entrance ──► entering ──► summaries, lane_data, ../costs
       └────► steps, lane_sinkhorn ──► products ──► ../simd
 
 Every matrix is an array (rows, columns, lanes). Its entry [i, k] is one register, in which each lane belongs to another

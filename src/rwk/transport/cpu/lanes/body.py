@@ -12,7 +12,8 @@ from typing import Any, Final
 import numpy as np
 
 from rwk.runtime.compiling import compiled, compiled_borrowing
-from rwk.transport.cpu.lanes.entering import enter, place_start, take_image
+from rwk.transport.cpu.lanes.entering import place_start, take_image
+from rwk.transport.cpu.lanes.entrance import enter_at
 from rwk.transport.cpu.lanes.lane_data import (
     NOBODY,
     LaneCouplings,
@@ -21,8 +22,6 @@ from rwk.transport.cpu.lanes.lane_data import (
     LaneState,
     LaneSums,
     Workspace,
-    empty_couplings,
-    memory_for,
     shrink_extent,
 )
 from rwk.transport.cpu.lanes.lane_sinkhorn import sinkhorn_lanes
@@ -45,9 +44,16 @@ MANY_32: Final = 8
 
 @compiled
 def solve_side_by_side(
-    graphs: Any, pairs: Any, weights: Any, options: Any, like: Any, starts: Any, outputs: LaneOutputs
+    graphs: Any,
+    pairs: Any,
+    weights: Any,
+    options: Any,
+    memory: LaneMemory,
+    starts: Any,
+    outputs: LaneOutputs,
+    entrance: int,
 ) -> None:
-    """Solve pairs in the precision of `like`, an array (0, lanes).
+    """Solve pairs in memory that was made for them, and in its precision; `entrance` is the address of `enter`.
 
     They start from mu nu^T or, if there are any, from the couplings `starts`, one per pair.
 
@@ -55,9 +61,7 @@ def solve_side_by_side(
     tolerance, the pair never reaches it, or takes many iterations. One iteration more or less changes a value by far
     more than rounding does.
     """
-    memory = memory_for(graphs, pairs, weights, like)
-    here, trial = empty_couplings(memory.contents.data), empty_couplings(memory.contents.data)
-    _run(graphs, pairs, weights, options, memory, here, trial, starts, outputs)
+    _run(graphs, pairs, weights, options, memory, starts, outputs, entrance)
 
 
 @compiled_borrowing
@@ -67,13 +71,12 @@ def _run(
     weights: Any,
     options: Any,
     memory: LaneMemory,
-    here: LaneCouplings,
-    trial: LaneCouplings,
     starts: Any,
     outputs: LaneOutputs,
+    entrance: int,
 ) -> None:
     """Algorithm 1 over the list of pairs; it asks for no more memory."""
-    contents, scratch, work, sums = memory
+    contents, scratch, work, sums, here, trial = memory
     data, state, _, extent = contents
     kl = weights.beta_global * weights.degree_weight
     ridge = 0.5 * weights.beta_local * weights.ridge
@@ -83,7 +86,7 @@ def _run(
         for lane in range(len(state.pair)):
             if not state.active[lane] and upcoming < len(pairs):
                 a, b = pairs[upcoming, 0], pairs[upcoming, 1]
-                enter(graphs, a, b, weights, contents, here, scratch, lane)  # 1 costs, 2 start
+                enter_at(entrance, graphs, a, b, weights, contents, here, scratch, lane)  # 1 costs, 2 start
                 if len(starts):
                     place_start(starts[upcoming], data, state, here, extent, kl, lane)
                 state.pair[lane], state.active[lane], fresh = upcoming, True, True

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rwk.runtime.compiling import compiled_borrowing
+from rwk.runtime.compiling import compiled_apart, compiled_borrowing
 from rwk.transport.cpu.costs import CostScratch, fixed_cost, padded
 from rwk.transport.cpu.lanes.lane_data import (
     LOGARITHM,
@@ -42,7 +42,7 @@ from rwk.transport.cpu.lanes.summaries import (
 from rwk.transport.problem import LEAST_MASS_32, LEAST_MASS_64
 
 
-@compiled_borrowing
+@compiled_apart
 def enter(
     graphs: Any,
     a: int,
@@ -53,7 +53,7 @@ def enter(
     scratch: CostScratch,
     lane: int,
 ) -> None:
-    """Put graphs a (source) and b (target) into a lane."""
+    """Put graphs a (source) and b (target) into a lane; body.py calls it by its address (entrance.py)."""
     data, state, known, extent = contents
     n, m = graphs.offsets[a + 1] - graphs.offsets[a], graphs.offsets[b + 1] - graphs.offsets[b]
     enlarge_extent(data, here, extent, n, m)

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from rwk.runtime.compiling import compiled_borrowing, compiled_inside
+from rwk.runtime.compiling import compiled_borrowing
 from rwk.transport.cpu.costs import CostScratch, cost_scratch
 from rwk.transport.cpu.lanes.summaries import GraphSummaries, empty_summaries
 from rwk.transport.cpu.simd.vectors import REGISTER_BYTES, splat, store
@@ -120,12 +120,14 @@ class LaneContents(NamedTuple):
 
 
 class LaneMemory(NamedTuple):
-    """All arrays of the lanes but the couplings."""
+    """All arrays of the lanes."""
 
     contents: LaneContents
     scratch: CostScratch
     work: Workspace
     sums: LaneSums
+    here: LaneCouplings  # the present couplings
+    trial: LaneCouplings  # those of the line search
 
 
 class LaneOutputs(NamedTuple):
@@ -137,7 +139,6 @@ class LaneOutputs(NamedTuple):
     trace: Any  # (objective, gap) of pair 0 before each of its iterations, or with no rows
 
 
-@compiled_inside
 def lane_matrix(rows: int, columns: int, width: int, dtype: Any) -> Any:
     """Memory for rows x columns vectors, each inside one line of the cache."""
     count = rows * columns * width
@@ -146,23 +147,18 @@ def lane_matrix(rows: int, columns: int, width: int, dtype: Any) -> Any:
     return memory[skip : skip + count].reshape((rows, columns, width))
 
 
-@compiled_inside
-def memory_for(graphs: Any, pairs: Any, weights: Any, like: Any) -> LaneMemory:
-    """Memory for any of these pairs, in the precision and for the number of lanes of `like`, an array (0, lanes)."""
-    n, m, r, s = 1, 1, 1, 1
-    for p in range(len(pairs)):
-        a, b = pairs[p, 0], pairs[p, 1]
-        size_a, size_b = graphs.offsets[a + 1] - graphs.offsets[a], graphs.offsets[b + 1] - graphs.offsets[b]
-        n, m = max(n, size_a), max(m, size_b)
-        r = max(r, (graphs.factor_offsets[a + 1] - graphs.factor_offsets[a]) // size_a)
-        s = max(s, (graphs.factor_offsets[b + 1] - graphs.factor_offsets[b]) // size_b)
-    width = like.shape[1]
-    data = _empty_data(n, m, r, s, weights, width, like.dtype)
+def memory_for(graphs: Any, pairs: Any, weights: Any, dtype: Any) -> LaneMemory:
+    """Memory for any of these pairs in one precision. Python asks for it: that needs no compiling."""
+    sizes = np.diff(graphs.offsets)
+    widths = np.diff(graphs.factor_offsets) // np.maximum(sizes, 1)
+    (n, m), (r, s) = (most[pairs].max(axis=0, initial=1).tolist() for most in (sizes, widths))
+    width = REGISTER_BYTES // np.dtype(dtype).itemsize
+    data = _empty_data(n, m, r, s, weights, width, dtype)
     contents = LaneContents(data, _idle_state(width), empty_summaries(graphs), np.zeros(2, np.int64))
-    return LaneMemory(contents, cost_scratch(graphs, n, m), _empty_workspace(data), _zero_sums(width))
+    here, trial = _empty_couplings(data), _empty_couplings(data)
+    return LaneMemory(contents, cost_scratch(graphs, n, m), _empty_workspace(data), _zero_sums(width), here, trial)
 
 
-@compiled_inside
 def _empty_data(n: int, m: int, r: int, s: int, weights: Any, width: int, dtype: Any) -> LaneData:
     """Data of pairs of up to n and m nodes, whose factors have up to r and s columns."""
     r = r if weights.beta_local * weights.laplacian_target != 0.0 else 0
@@ -187,17 +183,15 @@ def _empty_data(n: int, m: int, r: int, s: int, weights: Any, width: int, dtype:
     )
 
 
-@compiled_inside
-def empty_couplings(data: LaneData) -> LaneCouplings:
+def _empty_couplings(data: LaneData) -> LaneCouplings:
     """Couplings as large as the data."""
     n, m, width = data.fixed.shape
     dtype = data.fixed.dtype
     couplings = LaneCouplings(lane_matrix(n, m, width, dtype), lane_matrix(n, m, width, dtype))
-    clear_border(couplings.logs, 0, 0, n, m)  # without a degree prior nobody writes them
+    couplings.logs.fill(0.0)  # without a degree prior nobody writes them
     return couplings
 
 
-@compiled_inside
 def _idle_state(width: int) -> LaneState:
     """Lanes without pairs."""
     nobody, zeros, never = np.full(width, NOBODY), np.zeros(width), np.zeros(width, np.bool_)
@@ -208,7 +202,6 @@ def _idle_state(width: int) -> LaneState:
     )  # fmt: skip
 
 
-@compiled_inside
 def _empty_workspace(data: LaneData) -> Workspace:
     """A workspace as large as the data."""
     n, m, width = data.fixed.shape
@@ -232,7 +225,6 @@ def _empty_workspace(data: LaneData) -> Workspace:
     )
 
 
-@compiled_inside
 def _zero_sums(width: int) -> LaneSums:
     zeros = np.zeros(width)
     return LaneSums(zeros, zeros.copy(), zeros.copy(), zeros.copy(), zeros.copy(), zeros.copy())

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from rwk.runtime.compiling import compiled_borrowing, compiled_inside
+from rwk.runtime.compiling import compiled_borrowing
 from rwk.transport.cpu.simd.vectormath import log_of
 from rwk.transport.cpu.simd.vectors import fma
 
@@ -36,7 +36,6 @@ class GraphSummaries(NamedTuple):
     totals: Any  # (N, N_TOTALS)
 
 
-@compiled_inside
 def empty_summaries(graphs: Any) -> GraphSummaries:
     """Room for all graphs; the system hands out pages of memory only as they are written."""
     n_graphs, n_nodes = len(graphs.offsets) - 1, len(graphs.weights)
