@@ -1,4 +1,4 @@
-"""What a fresh environment takes: the first alignment and the first matrix of a lifetime, and the same once compiled."""
+"""What a fresh environment takes: the first alignment and the first matrix of a lifetime, and once compiled."""
 
 from __future__ import annotations
 
