@@ -8,6 +8,7 @@ and its value agrees with that of a list to rounding.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Final
 
 import numpy as np
@@ -23,7 +24,7 @@ from rwk.transport.cpu.lanes.entrance import entrance_for
 from rwk.transport.cpu.lanes.lane_data import LaneOutputs, memory_for
 from rwk.transport.cpu.loading import load_pair, with_feature_cost
 from rwk.transport.cpu.partial_run import partial_solutions, put_solution, run_partial, run_partial_pairs
-from rwk.transport.cpu.plain import solve_plainly
+from rwk.transport.cpu.plain import SpreadTooWideError, solve_plainly
 from rwk.transport.measures import GraphMeasures, in_precision
 from rwk.transport.problem import (
     NO_COST,
@@ -87,7 +88,7 @@ def run_pair(
 ) -> PairSolution:
     """Solve one pair, coupling included.
 
-    Small pairs in float64 are solved by plain.py, whatever has been compiled.
+    Small pairs in float64 are solved by plain.py, whatever has been compiled, unless a kernel would underflow.
 
     Unless they are empty, it starts near the plan of the costs `start`, and `cost` is used in place of C_V.
     """
@@ -96,13 +97,14 @@ def run_pair(
             return run_partial(measures, a, b, weights, options, trace=trace, start=start, cost=cost)
     pairs = np.array([[a, b]])
     small = bool(is_small(measures, pairs)[0])
-    if small and measures.structure.dtype == np.float64:
-        with one_blas_thread():
+    plain = small and measures.structure.dtype == np.float64
+    if plain:
+        with one_blas_thread(), suppress(SpreadTooWideError):
             return solve_plainly(measures, (a, b), weights, options, trace=trace, start=start, cost=cost)
     terms = np.zeros(len(TERM_NAMES))
     history = np.full((options.max_iter if trace else 0, 2), np.nan)
     with one_blas_thread():
-        if small and not start.size and not cost.size:
+        if small and not plain and not start.size and not cost.size:
             results, couplings = PairResults.empty(1), np.empty((1, measures.sizes[a], measures.sizes[b]))
             if not len(solve_small(measures, pairs, weights, options, results, couplings, history)):
                 gamma = couplings[0].astype(measures.structure.dtype)

@@ -33,6 +33,10 @@ from rwk.transport.problem import (
 Matrix = NDArray[np.float64]
 
 
+class SpreadTooWideError(ArithmeticError):
+    """The kernel of a Sinkhorn round would underflow: the pair needs the rounds on logarithms of scalar.py."""
+
+
 class PlainProblem(NamedTuple):
     """One pair: its matrices, its two Laplacians and the weights."""
 
@@ -93,7 +97,10 @@ def solve_plainly(
     start: Matrix,
     cost: Matrix,
 ) -> PairSolution:
-    """Algorithm 1 for two graphs, source and target; see `dispatch.run_pair` for `start` and `cost`."""
+    """Algorithm 1 for two graphs, source and target; see `dispatch.run_pair` for `start` and `cost`.
+
+    Raises `SpreadTooWideError` if this body can't solve the pair.
+    """
     pair = load_plainly(measures, *graphs, weights)  # 1 costs
     if cost.size:
         pair = with_feature_cost(pair, cost)
@@ -159,7 +166,7 @@ def sinkhorn(g: Matrix, pair: PairMatrices, lam: float, rounds: int) -> Matrix:
     """Step 4: the plan of truncated Sinkhorn rounds, rounded to exact marginals (R13); see sinkhorn.py."""
     mu, nu, low = pair.mu, pair.nu, g.min()
     if not g.max() - low <= PLAIN_SPREAD_64 * lam:
-        return _rounded(_scaled_on_logarithms(-g / lam, mu, nu, rounds), mu, nu)
+        raise SpreadTooWideError
     kernel = np.exp((low - g) / lam)
     u, v, sums = np.ones_like(mu), np.ones_like(nu), kernel.sum(axis=0)
     for _ in range(rounds):
@@ -169,33 +176,6 @@ def sinkhorn(g: Matrix, pair: PairMatrices, lam: float, rounds: int) -> Matrix:
     carried = v * sums  # rows are exact after the last u: only columns are shrunk
     v = v * np.minimum(nu / np.maximum(carried, TINY_64), 1.0)
     plan = u[:, None] * kernel * v
-    return _filled(plan, np.maximum(mu - plan.sum(axis=1), 0.0), np.maximum(nu - carried, 0.0))
-
-
-def _scaled_on_logarithms(logs: Matrix, mu: Matrix, nu: Matrix, rounds: int) -> Matrix:
-    """The same rounds on log u and log v (R14)."""
-    log_mu, log_nu = np.log(mu), np.log(nu)
-    log_u, log_v = np.zeros_like(mu), np.zeros_like(nu)
-    for _ in range(rounds):
-        log_v = log_nu - _log_sums(logs + log_u[:, None], 0)
-        log_u = log_mu - _log_sums(logs + log_v, 1)
-    return np.asarray(np.exp(log_u[:, None] + logs + log_v))
-
-
-def _log_sums(logs: Matrix, axis: int) -> Matrix:
-    """log of the sums of exp(logs) along an axis."""
-    peaks = logs.max(axis=axis, keepdims=True)
-    return np.asarray(np.squeeze(peaks, axis) + np.log(np.exp(logs - peaks).sum(axis=axis)))
-
-
-def _rounded(plan: Matrix, mu: Matrix, nu: Matrix) -> Matrix:
-    """R13: shrink rows, then columns, that carry too much, and spread what is missing."""
-    plan = plan * np.minimum(mu / np.maximum(plan.sum(axis=1), TINY_64), 1.0)[:, None]
-    plan = plan * np.minimum(nu / np.maximum(plan.sum(axis=0), TINY_64), 1.0)
-    return _filled(plan, np.maximum(mu - plan.sum(axis=1), 0.0), np.maximum(nu - plan.sum(axis=0), 0.0))
-
-
-def _filled(plan: Matrix, missing_rows: Matrix, missing_columns: Matrix) -> Matrix:
-    """Spread missing mass as the rank-one plan e_r e_c^T / |e_r|."""
+    missing_rows, missing_columns = np.maximum(mu - plan.sum(axis=1), 0.0), np.maximum(nu - carried, 0.0)
     missing: Any = missing_rows.sum()
-    return plan + np.outer(missing_rows / missing, missing_columns) if missing > 0.0 else plan
+    return np.asarray(plan + np.outer(missing_rows / missing, missing_columns) if missing > 0.0 else plan)
