@@ -18,6 +18,7 @@ from rwk.datasets import distance_graph
 from rwk.datasets.forms import load_forms
 from rwk.datasets.synthetic import MOTIF, MOTIF_SIZE, planted_motif
 from rwk.gram import cross_discrepancy, symmetric_discrepancy
+from rwk.gram.health import GramHealth
 from rwk.gram.manifest import graph_digests
 from rwk.graphs import GraphError
 from rwk.learn.inner_folds import inner_splits
@@ -167,6 +168,13 @@ def test_pairs_that_do_not_converge_are_counted() -> None:
     assert symmetric_discrepancy(measures, settings)[1].n_not_converged == wanted
     tiled = compute_gram(graphs, memory=SMALL, **settings.asdict()).health
     assert (tiled.n_not_converged, tiled.n_pairs) == (wanted, len(pairs))
+
+
+def test_the_health_of_parts_is_that_of_all_of_them() -> None:
+    parts = [GramHealth(10, 1, 4.0, 0.5), GramHealth(30, 5, 8.0, 1.5)]
+    assert GramHealth.of(parts) == GramHealth(40, 6, 7.0, 2.0)
+    assert GramHealth.of(parts).pairs_per_second == 20.0
+    assert GramHealth.of([]) == GramHealth(0, 0, 0.0, 0.0)
 
 
 # ---------------------------------------------------------------- learning

@@ -86,7 +86,7 @@ NAMED = [
         "gram/health.py",
         "sum(part.n_not_converged for part in parts)",
         "parts[0].n_not_converged",
-        f"{PROMISES} -k converge",
+        f"{PROMISES} -k health",
     ),
     Mutant(
         "inner_repeats all alike",
