@@ -66,7 +66,7 @@ class Composition(NamedTuple):
         """What each node adds to a sum of slopes times features, up to a constant; edges are shared by their ends.
 
         >>> from rwk import as_graphs
-        >>> pair = as_graphs([(np.array([[0, 1], [1, 0]]), ["C", "O"])])
+        >>> pair = as_graphs([(np.array([[0, 1], [1, 0]]), [0, 1])])
         >>> Composition.of(pair).node_parts(pair[0], np.array([0.0, 2.0, 4.0, 8.0])).tolist()
         [2.5, 4.5]
         """

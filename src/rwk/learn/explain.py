@@ -201,7 +201,7 @@ def explain_left_out(
     from rwk.learn.svc import IndefiniteSVC
 
     if graphs.targets is None:
-        raise GraphError(f"{graphs.name} has no class labels, so there is no prediction to explain")
+        raise GraphError(f"{graphs.name} has neither classes nor values, so there is no prediction to explain")
     graph = graphs[i]
     kept = np.delete(np.arange(len(graphs)), i)
     kernel = RWKernel(**parameters.asdict())
