@@ -249,6 +249,17 @@ def test_certificate_and_own_costs() -> None:
     assert_close(found.coupling, [[0.5, 0.0], [0.0, 0.0]], 1e-2)
 
 
+@pytest.mark.parametrize("mass", [0.2, 0.6, 0.95])
+def test_agrees_with_partial_wasserstein_of_pot(mass: float) -> None:
+    partial = pytest.importorskip("ot", reason="POT is in the extra 'baselines'").partial
+    rng = np.random.default_rng(3)
+    cost, weights = rng.random((6, 8)), (rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(8)))
+    found = solve(cost=cost, weights=weights, mass=mass, direction="exact")
+    assert_close(found.value, partial.partial_wasserstein2(*weights, cost, m=mass), 1e-9)
+    near = solve(cost=cost, weights=weights, mass=mass, entropy=0.005, sinkhorn_iter=3000)
+    assert found.value - 1e-9 <= near.value <= found.value + 0.02
+
+
 def test_nearest_solves_every_pair_if_part_may_stay() -> None:
     graphs = [dressed(n, [(i, i + 1) for i in range(n - 1)], "labels", seed=n) for n in range(4, 9)]
     found = nearest(graphs[0], graphs, k=2, mass=0.5, backend="cpu")
