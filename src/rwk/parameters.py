@@ -9,9 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from numbers import Real
 from typing import Any, Final, TypedDict
 
-from rwk.runtime.parameter_checks import ParameterError, check_choice, check_flag, check_jobs, check_name, check_range
+import numpy as np
+
+from rwk.runtime.parameter_checks import (
+    LARGEST,
+    ParameterError,
+    check_choice,
+    check_flag,
+    check_jobs,
+    check_name,
+    check_range,
+    shown,
+)
 from rwk.transport.problem import CostWeights, ScgOptions
 
 __all__ = ["VARIANTS", "ParameterError", "Parameters", "Scale"]
@@ -231,6 +243,8 @@ class Parameters:
                 if whole and not isinstance(value, int):  # 2.0, or a number of numpy
                     changed[name] = int(value)
         settings = replace(settings, **changed) if changed else settings
+        if isinstance(settings.scale, Mapping):
+            _check_scale(settings.scale)
         check_flag("wl_edge_labels", settings.wl_edge_labels, "auto")
         check_flag("debias", settings.debias)
         check_jobs(settings.n_jobs)
@@ -273,6 +287,19 @@ class Parameters:
     def determinants(self) -> dict[str, Any]:
         """The parameters that values of discrepancies depend on, as plain values."""
         return {name: value for name, value in asdict(self).items() if name not in VALUE_FREE}
+
+
+def _check_scale(scale: Mapping[str, Any]) -> None:
+    """Reject a scale whose values are not numbers, or lists of numbers for the attributes."""
+    for name, value in scale.items():
+        many = name in ("attribute_mean", "attribute_std") and isinstance(value, list | tuple | np.ndarray)
+        numbers: list[Any] = list(value) if many else [value]
+        if not all(_is_finite(number) for number in numbers):
+            raise ParameterError(f"scale has {shown(value)} for {shown(name)}; give a finite number")
+
+
+def _is_finite(number: Any) -> bool:
+    return isinstance(number, Real) and not isinstance(number, bool) and bool(abs(number) <= LARGEST)  # type: ignore[operator]
 
 
 _CHOICES: Final[dict[str, tuple[str, ...]]] = {

@@ -21,6 +21,7 @@ from rwk.learn.likelihood import CRITERIA, GP_TREATMENTS, Criterion
 from rwk.learn.target_checks import checked_alpha, checked_targets
 from rwk.learn.term_sources import TermOptions, TermSources
 from rwk.runtime.arrays import FloatArray
+from rwk.runtime.finite import finite_rows
 from rwk.runtime.log import LOG
 from rwk.runtime.parameter_checks import check_range, check_seed, shown
 
@@ -233,9 +234,13 @@ class RWKGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "model_")
         graphs = self.sources_.read(X)
         if isinstance(self.model_, FeatureRidge):
-            return self.model_.predict(graphs, covariance=covariance)
-        rows, own = self.sources_.rows(X, graphs), self.sources_.own(X, graphs)
-        return self.model_.predict(rows, own, self.sources_.among(X, graphs) if covariance else None)
+            found = self.model_.predict(graphs, covariance=covariance)
+        else:
+            rows, own = self.sources_.rows(X, graphs), self.sources_.own(X, graphs)
+            found = self.model_.predict(rows, own, self.sources_.among(X, graphs) if covariance else None)
+        finite_rows(found.mean, what="the prediction")
+        finite_rows(found.variance, what="the variance")
+        return found
 
     def _options(self) -> GpOptions:
         for name, known in (("criterion", CRITERIA), ("treatment", GP_TREATMENTS), ("method", METHODS)):

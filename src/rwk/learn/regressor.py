@@ -16,6 +16,7 @@ from rwk.learn.target_checks import checked_targets
 from rwk.learn.term_sources import TermOptions, TermSources
 from rwk.learn.treatment import TREATMENTS, TreatedKernel, treat
 from rwk.runtime.arrays import FloatArray
+from rwk.runtime.finite import finite_rows
 from rwk.runtime.parameter_checks import shown
 
 ETAS: Final = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -156,7 +157,8 @@ class RWKRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         graphs = self.sources_.read(X)
         used = self._used(self.sources_.kernels)
         rows = self._kernel({name: self.sources_.kernels[name].discrepancy(graphs) for name in used})
-        return np.asarray(self._mean + self._std * (self._treated.map_rows(rows) @ self.coef_))
+        found = self._mean + self._std * (self._treated.map_rows(rows) @ self.coef_)
+        return finite_rows(found, what="the prediction")
 
     def _search(
         self, matrices: Mapping[str, FloatArray], targets: FloatArray, etas: Sequence[float], ridges: Sequence[float]
