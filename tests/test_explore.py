@@ -442,6 +442,16 @@ def test_one_class_alone(browser):
     wait(lambda: 0.08 in browser.execute_script(faded))
 
 
+def test_a_member_of_the_class_becomes_the_second_graph(browser, pictures):
+    members = wait(lambda: browser.find_elements("css selector", "#class-graphs button"))
+    assert members[0].text.startswith("medoid, ")
+    name = members[1].text
+    browser.execute_script("arguments[0].scrollIntoView()", members[0])
+    browser.save_screenshot(str(pictures / "explorer-class.png"))
+    members[1].click()
+    wait(lambda: shown(browser)[1] == name)
+
+
 def test_good_and_bad_uploads(browser, tmp_path, pictures):
     good, bad = tmp_path / "mine.graphml", tmp_path / "bomb.graphml"
     good.write_bytes(GRAPHML)

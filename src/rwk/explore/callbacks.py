@@ -60,7 +60,7 @@ def _add_choosing(app: Any, explorer: Explorer) -> None:
         Input("upload", "contents"),
         Input("use-smiles", "n_clicks"),
         Input("smiles", "n_submit"),
-        Input({"kind": "member", "key": ALL}, "n_clicks"),
+        Input("member-click", "data"),
         State("search", "value"),
         State("upload", "filename"),
         State("smiles", "value"),
@@ -72,8 +72,10 @@ def _add_choosing(app: Any, explorer: Explorer) -> None:
         cause = ctx.triggered_id
         if isinstance(cause, dict) and not ctx.triggered[0]["value"]:  # a list was redrawn, nobody clicked
             return (no_update,) * 7
+        if cause == "member-click" and isinstance(given[8], dict):
+            cause = {"kind": "member", "key": given[8].get("key")}
         values = {"query": query, "click": click, "key": key, "search": search, "files": (names, contents)}
-        if cause is None or (cause == "map-key" and key is None):  # the page was opened
+        if cause in (None, "member-click") or (cause == "map-key" and key is None):  # the page was opened
             cause = "url"
         values |= {"smiles": smiles, "settings": settings_of(explorer, settled)}
         found = choose(explorer, chosen_of(chosen), cause, values)
@@ -178,7 +180,7 @@ def _add_neighbours(app: Any, explorer: Explorer) -> None:
 
 
 def _add_map(app: Any, explorer: Explorer) -> None:
-    from dash import Input, Output
+    from dash import ALL, Input, Output, ctx, no_update
 
     inputs = [Input("chosen", "data"), Input("theme", "data")]
     if explorer.graphs.targets is not None and not explorer.continuous:
@@ -191,6 +193,17 @@ def _add_map(app: Any, explorer: Explorer) -> None:
             items = class_items(explorer, str(shown or "")[:200])
             words = "Its medoid, the graph nearest to all of the class, and the members nearest to that."
             return items, words if items else "Choose a class above to see a typical graph and some members."
+
+        # by way of a store: the answer to an upload would be dropped if drawing a class asked for the next answer
+        @app.callback(  # type: ignore[untyped-decorator]
+            Output("member-click", "data"),
+            Input({"kind": "member", "key": ALL}, "n_clicks"),
+            prevent_initial_call=True,
+        )
+        def click_member(clicks: Any) -> Any:
+            if not isinstance(ctx.triggered_id, dict) or not ctx.triggered[0]["value"]:
+                return no_update
+            return {"key": str(ctx.triggered_id.get("key")), "clicks": sum(filter(None, clicks))}
 
     @app.callback(Output("map", "figure"), *inputs)  # type: ignore[untyped-decorator]
     def draw_map(chosen: Any, theme: Any, shown: Any = None) -> Any:

@@ -65,7 +65,7 @@ def drawing(graph: Graph, places: FloatArray, fills: dict[int, str]) -> str:
     'data:image/svg+xml;base64,'
     """
     low, high = places.min(axis=0), places.max(axis=0)
-    radius = float(np.clip(34 / np.sqrt(max(graph.n_nodes, 1)), 3.0, 9.0))
+    radius = float(np.clip(17 / np.sqrt(max(graph.n_nodes, 1)), 2.0, 6.0))
     unit = (SIZE - 4 * radius) / max(float((high - low).max()), 1e-9)
     at = SIZE / 2 + (places - (low + high) / 2) * unit * np.array([1.0, -1.0])
     lines = "".join(

@@ -35,6 +35,7 @@ def page(explorer: Explorer, chosen: dict[str, str]) -> Components:
         below = f"1 graph with {graphs.sizes[0]} nodes; add your own below to compare"
     start = to_page(explorer.start)
     stores: dict[str, Any] = {"chosen": chosen, "settled": start, "start": start, "theme": "light", "map-key": None}
+    stores["member-click"] = None
     stores["styles"] = {theme: styles(theme) for theme in ("light", "dark")}
     return html.Div(
         [
