@@ -23,6 +23,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = (
     ROOT / "README.md",
     *(ROOT / "docs" / name for name in ("how-good.md", "performance.md", "own-costs.md", "matching.md", "find.md")),
+    ROOT / "docs" / "clustering.md",
     ROOT / "docs" / "tutorials" / "regression.md",
 )
 PLACE = re.compile(r"(<!-- (?P<name>\w+) -->\n).*?(<!-- /(?P=name) -->)", re.DOTALL)
@@ -359,6 +360,31 @@ def common_parts(record: Any) -> str:
 
 
 # record -> the command that writes it, and what is made of it
+def planted_averages(record: Any) -> str:
+    """F1 of the edges of averages of noisy copies, by method."""
+    found: dict[str, list[float]] = {}
+    for row in record["averages"]:
+        found.setdefault(row["method"], []).extend(row["f1"])
+    rows = [
+        [name, f"{sum(f1) / len(f1):.2f}", f"{min(f1):.2f}", f"{sum(one >= 0.9 for one in f1)} of {len(f1)}"]
+        for name, f1 in found.items()
+    ]
+    return markdown(["average of 20 copies", "F1 of edges, mean", "lowest", "at least 0.9"], rows)
+
+
+def planted_mixtures(record: Any) -> str:
+    """Adjusted Rand index of clusterings of noisy copies, by mixture and method."""
+    mixtures = list(dict.fromkeys(row["mixture"] for row in record["mixtures"]))
+    found: dict[str, dict[str, list[float]]] = {}
+    for row in record["mixtures"]:
+        found.setdefault(row["method"], {})[row["mixture"]] = row["ari"]
+    cells = [
+        [name, *(f"{sum(by[mixture]) / len(by[mixture]):.2f} (lowest {min(by[mixture]):.2f})" for mixture in mixtures)]
+        for name, by in found.items()
+    ]
+    return markdown(["method", *mixtures], cells)
+
+
 RECORDS: dict[str, tuple[str, tuple[Maker, ...]]] = {
     "bench-cpu.json": ("rwk bench --output", (speed, steps)),
     "growth.json": ("rwk bench --scaling --output", (growth,)),
@@ -371,6 +397,7 @@ RECORDS: dict[str, tuple[str, tuple[Maker, ...]]] = {
     "same-folds.json": ("python benchmarks/same_folds.py MUTAG PTC_MR BZR COX2 --output", (repeated,)),
     "atom-maps.json": ("python benchmarks/atom_maps.py --output", (atom_maps,)),
     "substructures.json": ("python benchmarks/substructures.py --output", (patterns_found, common_parts)),
+    "averages.json": ("python benchmarks/averages.py --output", (planted_averages, planted_mixtures)),
     "bench-gpu.json": ("rwk bench --backend gpu --output", (gpu, bounds, grams)),
 }
 MAKERS = {

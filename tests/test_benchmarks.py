@@ -24,9 +24,9 @@ def run(script: str, *arguments: object) -> str:
 def test_every_benchmark_is_tested() -> None:
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     assert scripts == {
-        "active_learning", "atom_maps", "baselines", "classifier", "contributions", "fgw_directions", "install_sizes",
-        "landmarks", "matching", "neighbours", "network_protocol", "point_clouds", "regression_times", "same_folds",
-        "scaling", "substructures", "workers",
+        "active_learning", "atom_maps", "averages", "baselines", "classifier", "contributions", "fgw_directions",
+        "install_sizes", "landmarks", "matching", "neighbours", "network_protocol", "point_clouds", "regression_times",
+        "same_folds", "scaling", "substructures", "workers",
     }  # fmt: skip
 
 
@@ -163,6 +163,17 @@ def test_substructures(tmp_path: Path) -> None:
     assert all(row["exact"] == row["holding"] for row in patterns)
     assert record["find"]["mean_average_precision"] >= 0.95
     assert record["common"]["all"]["overlap"] >= 0.85
+
+
+def test_averages(tmp_path: Path) -> None:
+    """The stored record says how often the floors are reached; a mixture that is easy to take apart is taken apart."""
+    record = json.loads((ROOT / "results" / "averages.json").read_text())
+    ours = [f1 for row in record["averages"] if row["method"] == "rwk.barycenter" for f1 in row["f1"]]
+    assert len(ours) == 36
+    assert sum(f1 >= 0.9 for f1 in ours) >= 35
+    run("averages.py", "--parts", "mixtures", "--mixtures", "shapes", "--seeds", 1, "--output", tmp_path / "a.json")
+    found = {row["method"]: row["ari"] for row in json.loads((tmp_path / "a.json").read_text())["mixtures"]}
+    assert min(found["RWKMedoids"] + found["RWKMeans"]) >= 0.9
 
 
 def test_matching(tmp_path: Path) -> None:
