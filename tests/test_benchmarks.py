@@ -152,11 +152,12 @@ def test_atom_maps(tmp_path: Path) -> None:
     assert sum(row["right"] for row in kinds.values()) >= 0.9 * sum(row["atoms"] for row in kinds.values())
 
 
-def test_substructures(tmp_path: Path) -> None:
+def test_substructures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("rdkit", reason="molecules need the extra 'molecules'")
     data = Path(os.environ.get("RWK_DATA") or ROOT.parent / "shared" / "datasets")
     if not any((data / place / "Lipophilicity.csv").exists() for place in ("", "molecules")):
         pytest.skip(f"Lipophilicity.csv is not in {data}; it is not part of the project")
+    monkeypatch.setenv("RWK_DATA", str(data))
     run("substructures.py", "--molecules", 15, "--pairs", 4, "--output", tmp_path / "record.json")
     record = json.loads((tmp_path / "record.json").read_text())
     patterns = record["find"]["patterns"].values()

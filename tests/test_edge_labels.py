@@ -93,7 +93,7 @@ def test_unused_edge_attributes_are_named() -> None:
 
 
 def test_other_values_are_rejected() -> None:
-    with pytest.raises(ParameterError, match="wl_edge_labels='yes' must be 'auto', True or False"):
+    with pytest.raises(ParameterError, match="wl_edge_labels='yes' is not known: it must be 'auto', True or False"):
         Parameters(wl_edge_labels="yes").checked()
 
 

@@ -104,7 +104,7 @@ def test_what_is_pruned_is_worse_than_the_kth_best(
     k: int, found: list[int], n_solved: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(neighbours, "lower_bounds", lambda *_: BOUNDS.copy())
-    settings: Any = SimpleNamespace(cost_weights=lambda: None, precision="float64")
+    settings: Any = SimpleNamespace(cost_weights=lambda: SimpleNamespace(mass=1.0), precision="float64")
     scan: Any = Given(None, [None], None, settings, None)  # type: ignore[list-item, arg-type]
     indices, values, solved = scan.nearest(0, k, len(BOUNDS), None)
     assert indices.tolist() == found

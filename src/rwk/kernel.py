@@ -359,7 +359,9 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def measures_of(self, X: Any) -> GraphMeasures:
         """What the solver knows about new graphs, with the label codes and scales of the fitted ones."""
         check_is_fitted(self, "measures_")
-        graphs = in_codes_of(as_graphs(X), self._label_names, attributes=self._has_attributes)
+        graphs = in_codes_of(
+            as_graphs(X), self._label_names, attributes=self._has_attributes, edge_labels=self._edge_labels
+        )
         if (has := _node_features(graphs)) != self._features:
             raise GraphError(
                 f"the fitted graphs have {self._features}, these have {has}; give the same kinds of features"

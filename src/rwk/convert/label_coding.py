@@ -25,10 +25,18 @@ def in_form_of(graphs: GraphSet, others: GraphSet) -> GraphSet:
 
     A SMILES can so be compared with a benchmark set that knows the elements of atoms only.
     """
-    return in_codes_of(graphs, others.label_names, attributes=others.node_attributes is not None)
+    return in_codes_of(
+        graphs, others.label_names, attributes=others.node_attributes is not None, edge_labels=others.edge_labels
+    )
 
 
-def in_codes_of(graphs: GraphSet, names: Mapping[int, str] | None, *, attributes: bool = True) -> GraphSet:
+def in_codes_of(
+    graphs: GraphSet,
+    names: Mapping[int, str] | None,
+    *,
+    attributes: bool = True,
+    edge_labels: IntArray | None = None,
+) -> GraphSet:
     """The graphs with node labels coded as in `names`, a mapping of codes to names taken from other graphs.
 
     Names that are not in `names` get codes of their own. Labels without a name keep their codes. If `names` are of
@@ -61,16 +69,18 @@ def in_codes_of(graphs: GraphSet, names: Mapping[int, str] | None, *, attributes
             renamed[code] = name
     labels = np.array(wanted, np.int64)[places.reshape(-1)]
     if elements_only:
-        graphs = _without_conjugation(graphs, own)
+        graphs = _without_conjugation(graphs, own, edge_labels)
     of_edges = () if graphs.edge_labels is None else np.unique(graphs.edge_labels).tolist()
     kept = {code: own[code] for code in of_edges if code in own}
     return replace(graphs, node_labels=labels, label_names={**kept, **names, **renamed})
 
 
-def _without_conjugation(graphs: GraphSet, names: Mapping[int, str]) -> GraphSet:
-    """The graphs with conjugated bonds coded as those of the same type."""
+def _without_conjugation(graphs: GraphSet, names: Mapping[int, str], known: IntArray | None) -> GraphSet:
+    """The graphs with conjugated bonds coded as those of the same type, unless `known` has conjugated bonds."""
     plain = {code: name.removesuffix(CONJUGATED) for code, name in names.items() if name.endswith(CONJUGATED)}
     if graphs.edge_labels is None or not plain:
+        return graphs
+    if known is not None and np.isin(known, list(plain)).any():
         return graphs
     labels = graphs.edge_labels.copy()
     for code, name in plain.items():
