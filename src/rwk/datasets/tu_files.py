@@ -25,7 +25,9 @@ PARTS = (
 )
 MAX_BYTES = 4 * 2**30  # of text in one set, ten times the largest benchmark set
 
-_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, NotImplementedError)
+# what zipfile and the decompressors raise on damaged archives; NotImplementedError is a RuntimeError
+_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, LookupError, ValueError)
+MOST_WORDS = 200  # of another library's message: that of a zip may repeat its whole name table
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,11 @@ class Source:
             else:
                 with zipfile.ZipFile(self.path) as archive, archive.open(self.files[part]) as stream:
                     yield stream
+        except GraphError:
+            raise
         except _DAMAGE as error:
-            raise GraphError(f"{self.path}: {self.files[part]} cannot be read ({error}); get the set again") from error
+            why = _shortened(error)
+            raise GraphError(f"{self.path}: {self.files[part]} cannot be read ({why}); get the set again") from error
 
     def file_name(self, part: str) -> str:
         """Name of the file of one part, for messages; parts that are missing have one too."""
@@ -80,8 +85,9 @@ def _checked_members(path: Path) -> list[str]:
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
-    except (zipfile.BadZipFile, OSError) as error:
-        raise GraphError(f"{path}: not a readable zip ({error}); get it again") from error
+            files = [member.filename for member in members if not member.is_dir()]
+    except _DAMAGE as error:
+        raise GraphError(f"{path}: not a readable zip ({_shortened(error)}); get it again") from error
     for member in members:
         parts = PurePosixPath(member.filename.replace("\\", "/")).parts
         if ".." in parts or parts[:1] == ("/",) or (parts and ":" in parts[0]):
@@ -91,7 +97,13 @@ def _checked_members(path: Path) -> list[str]:
         raise GraphError(
             f"{path} would unpack to {size / 2**30:.0f} GiB and the limit is {MAX_BYTES / 2**30:.0f}; use a smaller set"
         )
-    return [member.filename for member in members if not member.is_dir()]
+    return files
+
+
+def _shortened(error: Exception) -> str:
+    """The message of an error, at most `MOST_WORDS` characters of it."""
+    text = str(error)
+    return text if len(text) <= MOST_WORDS else f"{text[:MOST_WORDS]} ..."
 
 
 def _source(path: Path, files: list[str], stamp: str) -> Source:

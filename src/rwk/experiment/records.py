@@ -95,7 +95,9 @@ def read_records(path: str | os.PathLike[str]) -> list[Score]:
     for number, header, content in read_entries(path, "record of an experiment"):
         try:
             score = Score(**content) if header is None else score_of_line(header, content)
-        except (KeyError, TypeError, ZeroDivisionError) as error:
+            if not (0.0 <= score.score <= 1.0 and 0 <= score.n_correct <= score.n_test):
+                raise ValueError("a score is a share of the test graphs")
+        except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
             raise not_a_line(path, number, "record of an experiment") from error
         scores[score.key] = score
     return [scores[key] for key in sorted(scores)]

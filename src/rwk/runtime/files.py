@@ -18,6 +18,7 @@ import numpy as np
 # folder next to the results for what an interrupted run needs to continue
 UNFINISHED: Final = "unfinished"
 CHECKSUM: Final = "checksum"  # the entry of a file that holds the checksum of all others
+DIGITS: Final = 32  # of a checksum, hexadecimal
 
 
 class OutputError(OSError):
@@ -129,9 +130,15 @@ def load_json(path: str | os.PathLike[str]) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise DamagedFileError(f"{path} is damaged, or was not written by rwk; make it again")
     stored = record.pop(CHECKSUM, None)
+    if stored is None:  # an earlier version wrote it; or the name of the checksum is what was damaged
+        stored = next((value for value in record.values() if _is_checksum(value)), None)
     if stored is not None and stored != record_checksum(record):
         raise DamagedFileError(f"{path} is damaged: its content has changed since it was written; make it again")
     return record
+
+
+def _is_checksum(value: Any) -> bool:
+    return isinstance(value, str) and len(value) == DIGITS and set(value) <= set("0123456789abcdef")
 
 
 def record_checksum(record: Mapping[str, Any]) -> str:
@@ -141,7 +148,7 @@ def record_checksum(record: Mapping[str, Any]) -> str:
     True
     """
     text = json.dumps(record, sort_keys=True, ensure_ascii=True, default=plain_value)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
 
 
 def _digest(arrays: Mapping[str, Any]) -> str:
@@ -151,7 +158,7 @@ def _digest(arrays: Mapping[str, Any]) -> str:
         values = np.ascontiguousarray(arrays[name])
         digest.update(f"{name} {values.dtype.str} {np.shape(arrays[name])} ".encode())
         digest.update(values.tobytes() if values.dtype.hasobject else values.reshape(-1).view(np.uint8).data)
-    return digest.hexdigest()[:32]
+    return digest.hexdigest()[:DIGITS]
 
 
 def plain_value(value: Any) -> Any:
