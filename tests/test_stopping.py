@@ -160,6 +160,22 @@ def test_gram_on_local_dask_workers(signals: tuple[signal.Signals, ...], data: s
     assert list((tmp_path / "store" / "discrepancy-0").glob("*.*"))
 
 
+def test_workers_are_told_from_trackers_whatever_their_options() -> None:
+    """A warning filter that names the tracker is passed on to workers; they are to be stopped nevertheless."""
+    code = "import time; time.sleep(60)"
+    worker = subprocess.Popen([sys.executable, "-Wignore:resource_tracker:UserWarning", "-c", code])
+    tracker = subprocess.Popen([sys.executable, "-c", f"'from x.resource_tracker import main'; {code}"])
+    try:
+        wait_for(lambda: all(_is_alive(one.pid) for one in (worker, tracker)))
+        found = descendants(os.getpid())
+        assert worker.pid in found
+        assert tracker.pid not in found
+    finally:
+        for one in (worker, tracker):
+            one.kill()
+            one.wait()
+
+
 def test_gram_while_dask_workers_start(data: str, tmp_path: Path) -> None:
     pytest.importorskip("distributed", reason="distributed is in the extra 'distributed'")
     command = gram_command(tmp_path, data, DASK, "--dask", "local:2")

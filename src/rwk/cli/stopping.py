@@ -28,7 +28,8 @@ from rwk.runtime.deadline import hide_tidying
 
 GRACE: Final = 3.0  # seconds that a command has to clean up
 SHOW_CURSOR: Final = "\x1b[?25h"
-TRACKER: Final = b"resource_tracker"  # Python's cleaners of shared memory: they end by themselves, after cleaning up
+# Python's cleaners of shared memory end by themselves, after cleaning up; options about warnings may name them too
+TRACKER: Final = b"resource_tracker import main"
 
 
 @contextmanager
