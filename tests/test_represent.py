@@ -163,7 +163,7 @@ def test_given_scale(pair: list[Graph], keywords: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("bad", [{"feature": 0.0}, {"structure": -1.0}, {"hamming": float("nan")}, {"features": 1.0}])
 def test_scales_that_cannot_divide_are_refused(bad: dict[str, float]) -> None:
-    with pytest.raises(ParameterError, match=r"scale(: | has )"):
+    with pytest.raises(ParameterError, match="scale: "):
         represented([plain("path")], scale=bad)
 
 

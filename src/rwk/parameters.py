@@ -295,7 +295,7 @@ def _check_scale(scale: Mapping[str, Any]) -> None:
         many = name in ("attribute_mean", "attribute_std") and isinstance(value, list | tuple | np.ndarray)
         numbers: list[Any] = list(value) if many else [value]
         if not all(_is_finite(number) for number in numbers):
-            raise ParameterError(f"scale has {shown(value)} for {shown(name)}; give a finite number")
+            raise ParameterError(f"scale: {shown(value)} for {shown(name)} is not finite; give a finite number")
 
 
 def _is_finite(number: Any) -> bool:

@@ -7,13 +7,11 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, clone
-from sklearn.utils.validation import check_is_fitted
 
 from rwk.averages.barycenter import averaging_of, averaging_settings, check_averaged, checked_weights, plain_start
 from rwk.averages.descent import LEAST_GAIN, descend
 from rwk.averages.evidence import Members
-from rwk.averages.medoids import CLUSTERING, MOST_EXCHANGES, check_clusterer, exchanged, seeds
+from rwk.averages.medoids import MOST_EXCHANGES, CentredClusterer, check_clusterer, exchanged, seeds
 from rwk.convert import as_graphs
 from rwk.gram.matrix import cross_discrepancy, self_discrepancy, symmetric_discrepancy
 from rwk.graphs import Graph, GraphSet
@@ -26,7 +24,7 @@ SAMPLED: Final = 200  # graphs among which the first centres are found
 ROUNDS: Final = 4  # of the descent to a new centre: the centre moves on in the next iteration
 
 
-class RWKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class RWKMeans(CentredClusterer):
     """Cluster graphs around average graphs: k-means with barycentres.
 
     A scikit-learn clusterer. Graphs go to the nearest centre, and centres move to the averages of their graphs, in
@@ -98,7 +96,7 @@ class RWKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         check_averaged(graphs)
         if self.n_nodes is not None:
             check_range("n_nodes", self.n_nodes, low=1, high=100_000, strict=False, whole=True)
-        kernel: RWKernel = RWKernel(**CLUSTERING) if self.kernel is None else clone(self.kernel)
+        kernel = self._new_kernel()
         kernel.fit(graphs)
         lloyd = Lloyd(graphs, kernel, None if self.n_nodes is None else int(self.n_nodes))
         state = lloyd.seeded(k, int(self.n_init), np.random.default_rng(self.random_state))
@@ -116,15 +114,6 @@ class RWKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         kernel.measures_, kernel.n_graphs_, kernel.names_ = kernel.measures_of(self.cluster_centers_), k, None
         self.kernel_ = kernel
         return self
-
-    def transform(self, X: Any) -> FloatArray:
-        """Discrepancies of graphs (rows) to the centres (columns)."""
-        check_is_fitted(self, "kernel_")
-        return self.kernel_.discrepancy(X)
-
-    def predict(self, X: Any) -> IntArray:
-        """The cluster of the nearest centre, for each graph."""
-        return np.asarray(self.transform(X).argmin(axis=1))
 
 
 class Clustering(NamedTuple):

@@ -68,7 +68,27 @@ def medoid(graphs: Any, *, weights: Any = None, discrepancy: Any = None, **param
     return int(np.argmin(checked_weights(weights, len(matrix)) @ matrix))
 
 
-class RWKMedoids(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class CentredClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Clusters around centres; `kernel_` is fitted so that its columns are the centres."""
+
+    kernel: RWKernel | None
+    kernel_: RWKernel
+
+    def transform(self, X: Any) -> FloatArray:
+        """Discrepancies of graphs (rows) to the centres (columns)."""
+        check_is_fitted(self, "kernel_")
+        return self.kernel_.discrepancy(X)
+
+    def predict(self, X: Any) -> IntArray:
+        """The cluster of the nearest centre, for each graph."""
+        return np.asarray(self.transform(X).argmin(axis=1))
+
+    def _new_kernel(self) -> RWKernel:
+        kernel: RWKernel = RWKernel(**CLUSTERING) if self.kernel is None else clone(self.kernel)
+        return kernel
+
+
+class RWKMedoids(CentredClusterer):
     """Cluster graphs around medoids: members with the least total discrepancy to their cluster.
 
     A scikit-learn clusterer. `fit` solves all pairs; then a medoid is exchanged for another graph as long as that
@@ -131,7 +151,7 @@ class RWKMedoids(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Cluster graphs; y is ignored."""
         graphs = as_graphs(X)
         k = check_clusterer(self, len(graphs))
-        kernel: RWKernel = RWKernel(**CLUSTERING) if self.kernel is None else clone(self.kernel)
+        kernel = self._new_kernel()
         matrix = kernel.fit(graphs).discrepancy()
         rng = np.random.default_rng(self.random_state)
         found = [exchanged(matrix, seeds(matrix, k, rng), int(self.max_iter)) for _ in range(int(self.n_init))]
@@ -144,15 +164,6 @@ class RWKMedoids(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         kernel.names_ = None if kernel.names_ is None else tuple(kernel.names_[i] for i in self.medoids_)
         self.kernel_ = kernel
         return self
-
-    def transform(self, X: Any) -> FloatArray:
-        """Discrepancies of graphs (rows) to the medoids (columns)."""
-        check_is_fitted(self, "kernel_")
-        return self.kernel_.discrepancy(X)
-
-    def predict(self, X: Any) -> IntArray:
-        """The cluster of the nearest medoid, for each graph."""
-        return np.asarray(self.transform(X).argmin(axis=1))
 
 
 def check_clusterer(clusterer: Any, n_graphs: int) -> int:

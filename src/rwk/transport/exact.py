@@ -60,9 +60,7 @@ def run_pairs(
     """Solve pairs as they are oriented, one after the other: POT holds the interpreter lock."""
     measures, results = in_precision(measures, "float64"), PairResults.empty(len(pairs))
     for p, (a, b) in enumerate(pairs):
-        solution = run_pair(measures, int(a), int(b), weights, options)
-        results.values[p], results.n_iter[p] = solution.value, solution.n_iter
-        results.gaps[p], results.converged[p] = solution.gap, solution.converged
+        results.put_solution(p, run_pair(measures, int(a), int(b), weights, options))
         if tick:
             tick(1)
     return results

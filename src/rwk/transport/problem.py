@@ -122,6 +122,11 @@ class PairResults(NamedTuple):
         self.values[places], self.n_iter[places] = part.values, part.n_iter
         self.gaps[places], self.converged[places] = part.gaps, part.converged
 
+    def put_solution(self, place: int, solution: PairSolution) -> None:
+        """Write the value and the health of a solution to its place."""
+        self.values[place], self.n_iter[place] = solution.value, solution.n_iter
+        self.gaps[place], self.converged[place] = solution.gap, solution.converged
+
 
 @dataclass(frozen=True, slots=True)
 class PairSolution:

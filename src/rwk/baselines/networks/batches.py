@@ -150,7 +150,7 @@ def rows_by_graph(rows: Any, batch: NodeBatch, width: int, order: Any = None) ->
     read = torch.where(there, at if order is None else order[at], len(rows))
     rank = (own if order is None else order.argsort()) - batch.starts[batch.owner]  # of a node in its graph
     back = torch.where(rank < width, batch.owner * width + rank, read.numel())
-    return _Arranged.apply(rows, read.flatten(), back).reshape(batch.n_graphs, width, -1)
+    return Arranged.apply(rows, read.flatten(), back).reshape(batch.n_graphs, width, -1)
 
 
 class _NeighbourSum(torch.autograd.Function):  # type: ignore[misc]
@@ -166,17 +166,17 @@ class _NeighbourSum(torch.autograd.Function):  # type: ignore[misc]
         return _neighbour_sum(gradients[0], ctx.batch), None
 
 
-class _Arranged(torch.autograd.Function):  # type: ignore[misc]
+class Arranged(torch.autograd.Function):  # type: ignore[misc]
     """rows[places], zero if a place is len(rows); no row is read twice, so `back` is the way back for the gradient."""
 
     @staticmethod
     def forward(ctx: Any, rows: Any, places: Any, back: Any) -> Any:
         ctx.save_for_backward(back)
-        return _read(rows, places)
+        return read_rows(rows, places)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, None, None]:
-        return _read(gradients[0], ctx.saved_tensors[0]), None, None
+        return read_rows(gradients[0], ctx.saved_tensors[0]), None, None
 
 
 def _neighbour_sum(x: Any, batch: NodeBatch) -> Any:
@@ -186,5 +186,5 @@ def _neighbour_sum(x: Any, batch: NodeBatch) -> Any:
     return torch.zeros_like(x).index_add_(0, batch.heads, gathered)
 
 
-def _read(rows: Any, places: Any) -> Any:
+def read_rows(rows: Any, places: Any) -> Any:
     return torch.cat([rows, rows.new_zeros((1, rows.shape[1]))]).index_select(0, places)

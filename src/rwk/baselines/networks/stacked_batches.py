@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from rwk.baselines.networks.batches import GraphTensors
+from rwk.baselines.networks.batches import Arranged, GraphTensors
 from rwk.runtime.arrays import IntArray
 from rwk.runtime.device import kernels_usable
 
@@ -175,7 +175,7 @@ def rows_by_graph(rows: Any, batch: StackedBatch, width: int, order: Any = None)
     graph = own + n_graphs * torch.arange(n_stack, device=rows.device)[:, None]
     kept = (batch.owner < n_graphs) & (rank < width)
     back = torch.where(kept, graph * width + rank, read.numel())
-    found = _Arranged.apply(rows.flatten(0, 1), read.flatten(), back.flatten())
+    found = Arranged.apply(rows.flatten(0, 1), read.flatten(), back.flatten())
     return found.reshape(n_stack, n_graphs, width, -1)
 
 
@@ -192,19 +192,6 @@ class _NeighbourSum(torch.autograd.Function):  # type: ignore[misc]
         return _neighbour_sum(gradients[0], ctx.links), None
 
 
-class _Arranged(torch.autograd.Function):  # type: ignore[misc]
-    """rows[places], zero if a place is len(rows); no row is read twice, so `back` is the way back for the gradient."""
-
-    @staticmethod
-    def forward(ctx: Any, rows: Any, places: Any, back: Any) -> Any:
-        ctx.save_for_backward(back)
-        return _read(rows, places)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> tuple[Any, None, None]:
-        return _read(gradients[0], ctx.saved_tensors[0]), None, None
-
-
 def _neighbour_sum(x: Any, links: Any) -> Any:
     rows = x.reshape(-1, x.shape[2])
     if len(links) == 2:
@@ -213,7 +200,3 @@ def _neighbour_sum(x: Any, links: Any) -> Any:
     from rwk.baselines.networks.neighbour_kernel import sum_rows
 
     return sum_rows(rows, *links).reshape(x.shape)
-
-
-def _read(rows: Any, places: Any) -> Any:
-    return torch.cat([rows, rows.new_zeros((1, rows.shape[1]))]).index_select(0, places)

@@ -23,7 +23,7 @@ from rwk.transport.cpu.lanes import body
 from rwk.transport.cpu.lanes.entrance import entrance_for
 from rwk.transport.cpu.lanes.lane_data import LaneOutputs, memory_for
 from rwk.transport.cpu.loading import load_pair, with_feature_cost
-from rwk.transport.cpu.partial_run import partial_solutions, put_solution, run_partial, run_partial_pairs
+from rwk.transport.cpu.partial_run import partial_solutions, run_partial, run_partial_pairs
 from rwk.transport.cpu.plain import SpreadTooWideError, solve_plainly
 from rwk.transport.measures import GraphMeasures, in_precision
 from rwk.transport.problem import (
@@ -231,6 +231,6 @@ def solve_large(
     """Solve pairs one by one, all from the same start."""
     if weights.mass < 1.0:
         for p, (a, b) in enumerate(pairs.tolist()):
-            put_solution(results, p, run_partial(measures, a, b, weights, options, start=start))
+            results.put_solution(p, run_partial(measures, a, b, weights, options, start=start))
         return
     call_compiled(scalar.solve_chunk, measures, pairs, weights, options, start, results)

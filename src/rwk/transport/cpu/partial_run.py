@@ -69,18 +69,12 @@ def run_partial_pairs(
 
     def work(p: int) -> int:
         a, b = pairs[p].tolist()
-        put_solution(results, p, run_partial(measures, a, b, weights, options))
+        results.put_solution(p, run_partial(measures, a, b, weights, options))
         return 1
 
     with one_blas_thread():
         in_threads(work, len(pairs), n_jobs=n_jobs, tick=tick)
     return results
-
-
-def put_solution(results: PairResults, place: int, solution: PairSolution) -> None:
-    """Write the value and the health of a solution into the results."""
-    results.values[place], results.n_iter[place] = solution.value, solution.n_iter
-    results.gaps[place], results.converged[place] = solution.gap, solution.converged
 
 
 def partial_solutions(
