@@ -8,8 +8,9 @@
     molecules    for regression on molecules
 
 The settings of the two benchmark grids were decided on seeds 20, 21 and 22 and then left alone; the results page shows
-seeds 0 to 9. They leave edge labels out, because the baselines of the tables do. `settings_for` takes the same settings
-with edge labels, for graphs of one's own.
+seeds 0 to 9. (An earlier choice, decided in the same way, had been run on seeds 0 to 9 before.) They leave edge labels
+out, because the baselines of the tables do. `settings_for` takes the same settings with edge labels, for graphs of
+one's own.
 """
 
 from __future__ import annotations
@@ -44,6 +45,10 @@ PRODUCT: Final = {
 }
 
 ATTRIBUTES: Final = {**PRODUCT, "return_weight": 0.5, "attribute_weight": 1.0}
+
+# So much entropy that the coupling is near the product coupling μνᵀ; without the bias of such a coupling, the value is
+# a Sinkhorn divergence. It compares distributions of nodes as a whole where a sharp coupling compares node by node.
+BLURRED: Final = {"entropy": 1.0, "debias": True}
 
 # All terms of the discrepancy, with weak structure, and little entropy so that couplings of large graphs stay sharp.
 COLOURS: Final = {
@@ -83,14 +88,14 @@ SETTINGS: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
     },
     "discrete": {
         "colours": {**COLOURS, "beta_global": 0.0},
-        "walks": {**PRODUCT, "wl_rounds": 0, "return_weight": 0.5},
-        "sharp-walks": {**PRODUCT, "wl_rounds": 0, "return_weight": 2.0},
+        "walks": {**PRODUCT, **BLURRED, "wl_rounds": 0, "return_weight": 0.5},
         "colours-and-walks": {**PRODUCT, "wl_rounds": 3, "return_weight": 1.0},
     },
     "continuous": {
         "attributes": {**ATTRIBUTES, "wl_rounds": 0, "beta_global": 0.3, "sinkhorn_iter": 20},
-        "colours": {**ATTRIBUTES, "wl_rounds": 3},
         "labels": {**NO_EDGES, "feature_metric": "both", "label_weight": 0.8, "beta_local": 0.1, "beta_global": 0.1},
+        "colours": {**ATTRIBUTES, **BLURRED, "wl_rounds": 3},
+        "blurred-attributes": {**ATTRIBUTES, **BLURRED, "wl_rounds": 0},
     },
     "molecules": {
         "atoms": {**MOLECULES, "wl_rounds": 1, "label_weight": 1.0, "beta_local": 0.3, "beta_global": 0.0},
