@@ -7,6 +7,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import naive
 from asserts import assert_close, assert_finite, assert_marginals, tolerance
 from generators import hard_sets
 from gpu_cases import CASES, INTERPRETED, INTERPRETED_PAIRS, INTERPRETED_SETTINGS, all_pairs, measured, ragged_set
-from rwk import GraphSet, Parameters, RWKernel, align, pairwise_discrepancy
+from rwk import GraphError, GraphSet, Parameters, RWKernel, align, pairwise_discrepancy
 from rwk.represent import represent
 from rwk.runtime.backends import BackendError
 from rwk.transport.cpu import costs as cpu_costs
@@ -318,6 +319,59 @@ def test_directions_by_their_spread(real: Any, paths: list[str], monkeypatch: py
         wanted = naive.rounded(naive.sinkhorn(one[:n, :m], rows[:n], columns[:m], lam, rounds), rows[:n], columns[:m])
         assert_close(found[i, :n, :m].numpy(), wanted, 1e-4 if real == torch.float32 else 1e-9, scale=1.0)
         assert float(found[i].sum()) == pytest.approx(1.0, abs=1e-5)
+
+
+# ---------------------------------------------------------------- the representation
+
+
+def assert_same_representation(graphs: GraphSet, **settings: Any) -> None:
+    found, scale = represent(graphs, Parameters.of({**settings, "backend": "gpu"}))
+    wanted, wanted_scale = represent(graphs, Parameters.of({**settings, "backend": "cpu"}))
+    for name, value in wanted_scale.items():
+        assert_close(scale[name], value, 1e-6, what=name)
+    for name in set(wanted._fields) - {"factors", "factor_offsets", "entry_rows", "entry_values", "entry_offsets"}:
+        if not name.startswith("column"):
+            assert_close(getattr(found, name), getattr(wanted, name), 1e-6, what=name)
+    for i in range(wanted.n_graphs):
+        one, other = naive.unpack(found, i), naive.unpack(wanted, i)
+        # columns of F may change their signs, F F^T may not; an entry at rounding level may be exactly 0
+        first, second = (
+            part.factors[part.factor_offsets[i] : part.factor_offsets[i + 1]].reshape(int(part.sizes[i]), -1)
+            for part in (found, wanted)
+        )
+        assert_close(first @ first.T, second @ second.T, 1e-6, what="F F^T")
+        nothing = np.zeros(int(wanted.sizes[i]))
+        for key in one.columns.keys() | other.columns.keys():
+            column, same = one.columns.get(key, nothing), other.columns.get(key, nothing)
+            assert_close(column, same, 1e-6, scale=1.0, what="sparse column")
+
+
+@pytest.mark.parametrize("name", sorted(set(CASES) - {"attention"}))
+def test_graphs_are_represented_on_the_device_as_on_the_cpu(name: str) -> None:
+    looks, settings = CASES[name]
+    graphs = ragged_set(7, (1, 2, 3, 8, 9, 14, 20, 37, 37, 70), **looks)
+    assert_same_representation(GraphSet.from_graphs(graphs), **settings)
+
+
+def test_batches_of_spectra_fit_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One graph per batch, graphs too large to be padded, an edge listed twice, and graphs without edges."""
+    from rwk.represent import spectrum_gpu
+
+    monkeypatch.setattr(spectrum_gpu, "chunk_bytes", lambda device: 1)
+    monkeypatch.setattr(spectrum_gpu, "LARGEST_PADDED", 8)
+    graphs = ragged_set(3, (5, 70, 8, 70), features="labels", edge_weights=True)
+    twice = replace(graphs[0], edges=np.array([[0, 1], [0, 1], [1, 4]]), edge_weights=np.array([1.0, 2.0, 0.5]))
+    bare = replace(graphs[2], edges=np.zeros((0, 2), np.int64), edge_weights=np.zeros(0))
+    assert_same_representation(GraphSet.from_graphs([*graphs, twice, bare]))
+
+
+def test_a_spectrum_that_fails_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(matrices: Any) -> None:
+        raise torch.linalg.LinAlgError("did not converge")
+
+    monkeypatch.setattr(torch.linalg, "eigh", fail)
+    with pytest.raises(GraphError, match="graph 0: its edge weights are too large or too unequal; rescale them"):
+        pairwise_discrepancy(ragged_set(3, (9, 4), features="none"), backend="gpu")
 
 
 # ---------------------------------------------------------------- the attention embedding

@@ -26,7 +26,7 @@ from generators import (
 )
 from rwk import Graph, GraphError, GraphSet, Parameters
 from rwk.parameters import ParameterError
-from rwk.represent import represent
+from rwk.represent import pipeline, represent
 from rwk.represent.embedding import attention_embedding, heat_signature, loss_and_gradient
 from rwk.represent.features import block_adjacency, block_laplacian, smooth_attributes, wl_colours
 from rwk.represent.spectrum import decompose
@@ -134,6 +134,36 @@ def test_fitted_scales_serve_new_graphs(graph_list: list[Graph], keywords: dict[
         assert one.columns.keys() == other.columns.keys()
         for name in one.columns:
             np.testing.assert_array_equal(one.columns[name], other.columns[name])
+
+
+@pytest.mark.parametrize("nodes", [1, 20, 10**6])
+@pytest.mark.parametrize("metric", ["both", "product"])
+def test_chunk_size_agnostic(nodes: int, metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measures are bit-identical whatever the number of graphs per chunk, and of threads."""
+    graph_list = [dressed(n, path(n), "both", seed=n, zero_weights=True) for n in (1, 7, 3, 12, 7, 30, 1, 7)]
+    wanted, scale = represented(graph_list, feature_metric=metric, n_jobs=1)
+    monkeypatch.setattr(pipeline, "NODES_PER_CHUNK", nodes)
+    found, same = represented(graph_list, feature_metric=metric, n_jobs=3)
+    assert same == scale
+    for name, array in found._asdict().items():
+        np.testing.assert_array_equal(array, getattr(wanted, name), err_msg=name)
+
+
+def test_a_chunk_names_its_graphs_by_their_number_in_the_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails_for_four(matrices: Any) -> Any:
+        if matrices.shape[-1] == 4:
+            raise np.linalg.LinAlgError("did not converge")
+        return eigh(matrices)
+
+    eigh = np.linalg.eigh
+    monkeypatch.setattr(np.linalg, "eigh", fails_for_four)
+    monkeypatch.setattr(pipeline, "NODES_PER_CHUNK", 5)
+    with pytest.raises(GraphError, match="graph 2: its edge weights are too large or too unequal"):
+        represented([dressed(n, path(n), "none") for n in (6, 3, 4, 5)], n_jobs=1)
+    light = replace(dressed(3, path(3), "none"), node_weights=np.array([1.0, 1.0, 1e-200]))
+    even = replace(light, node_weights=np.ones(3))
+    with pytest.raises(GraphError, match="graph 3, node 2: its weight is less than"):
+        represented([even, even, even, light], n_jobs=1)
 
 
 def test_scale_is_learned_from_the_fitted_graphs_only() -> None:

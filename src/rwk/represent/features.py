@@ -24,11 +24,16 @@ VARIATION_SALT: Final = np.uint64(0xA0761D6478BD642F)
 
 
 class Signals(NamedTuple):
-    """Feature vectors of all nodes: a dense part, and a sparse part whose columns are identified by keys."""
+    """Feature vectors of all nodes: a dense part, and a sparse part whose columns are identified by keys.
+
+    Each graph has sparse columns of its own: a key that occurs in several graphs has a column in each. A product with
+    the Laplacian then works on the few columns of one graph at a time, which stay in the cache.
+    """
 
     dense: FloatArray  # (V, d)
-    sparse: Any  # scipy csr_array (V, D)
-    keys: Colours  # (D,) sorted
+    sparse: Any  # scipy csc_array (V, D), rows sorted
+    keys: Colours  # (D,) sorted inside each graph
+    owners: IntArray  # (D,) number of the graph, ascending
     returns: FloatArray  # (V, 50) return probabilities for a product cost, else (V, 0)
 
 
@@ -51,31 +56,37 @@ def wl_colours(graphs: GraphSet, rounds: int, *, edge_labels: bool = False) -> C
         colour = mix(graphs.node_labels.astype(np.int64).view(np.uint64))
     else:
         colour = mix(np.bincount(head, minlength=n_nodes).astype(np.uint64) + DEGREE_SALT)
-    marks: Any = np.uint64(0)
+    marks: Any = None
     if edge_labels and graphs.edge_labels is not None:
         marks = mix(graphs.edge_labels.astype(np.int64).view(np.uint64) + EDGE_SALT)[edge]
     colours = [colour]
     for _ in range(rounds):
         # the sum of hashed values does not depend on the order of the neighbours
         neighbours = np.zeros(n_nodes, np.uint64)
-        np.add.at(neighbours, head, mix((colour[tail] ^ marks) + NEIGHBOUR_SALT))
+        marked = mix((colour[tail] ^ marks) + NEIGHBOUR_SALT) if marks is not None else None
+        np.add.at(neighbours, head, mix(colour + NEIGHBOUR_SALT)[tail] if marked is None else marked)
         colour = mix(mix(colour) + neighbours)
         colours.append(colour)
     return np.stack(colours)
 
 
-def label_signals(colours: Colours) -> tuple[Any, Colours]:
-    """The colours of all rounds as one-hot rows: a sparse matrix, and the key of each column."""
+def label_signals(colours: Colours, offsets: IntArray) -> tuple[Any, Colours, IntArray]:
+    """The colours of all rounds as one-hot rows: a sparse matrix, and the key and the graph of each column."""
     from scipy.sparse import csr_array
 
     rounds, n_nodes = colours.shape
     salts = (np.arange(rounds, dtype=np.uint64) + np.uint64(1)) * ROUND_SALT
-    keys, columns = np.unique(mix(colours ^ salts[:, None]), return_inverse=True)
-    columns = columns.reshape(rounds, n_nodes)
-    rows = np.tile(np.arange(n_nodes), rounds)
-    one_hot = csr_array((np.ones(rounds * n_nodes), (rows, columns.ravel())), shape=(n_nodes, len(keys)))
-    one_hot.sort_indices()
-    return one_hot, keys
+    keys = mix(colours ^ salts[:, None]).T.ravel()  # node by node
+    owners = np.repeat(np.arange(len(offsets) - 1), rounds * np.diff(offsets))
+    order = np.lexsort((keys, owners))
+    new = np.ones(len(order), bool)
+    new[1:] = (np.diff(keys[order]) != 0) | (np.diff(owners[order]) != 0)
+    columns = np.empty(len(order), np.int64)
+    columns[order] = np.cumsum(new) - 1
+    first = order[new]
+    starts = np.arange(n_nodes + 1) * rounds
+    one_hot = csr_array((np.ones(len(columns)), columns, starts), shape=(n_nodes, len(first)))
+    return one_hot.tocsc(), keys[first], owners[first]
 
 
 def smooth_attributes(graphs: GraphSet, attributes: FloatArray, rounds: int) -> FloatArray:
@@ -95,22 +106,22 @@ def with_local_variation(signals: Signals, laplacian: Any, lambda_max: FloatArra
 
     `lambda_max` has one entry per node. R2: in a graph without edges it is 0, and the variation is |X|.
     """
-    from scipy.sparse import csr_array, hstack
+    from scipy.sparse import hstack
 
     if hops == 0:
         return signals
     inverse = np.divide(1.0, lambda_max, out=np.zeros_like(lambda_max), where=lambda_max > 0)
-    dense, sparse = signals.dense, signals.sparse
+    dense, sparse = signals.dense, signals.sparse.tocsr()
     for _ in range(hops):
         dense, sparse = laplacian @ dense, laplacian @ sparse
     dense_variation = np.abs(signals.dense - dense * inverse[:, None])
-    sparse_variation = abs(csr_array(signals.sparse - sparse * inverse[:, None]))
-    keys = np.concatenate([signals.keys, mix(signals.keys + VARIATION_SALT)])
-    order = np.argsort(keys, kind="stable")
-    both = csr_array(hstack([signals.sparse, sparse_variation], format="csc")[:, order])
-    both.sort_indices()
+    sparse.data *= np.repeat(inverse, np.diff(sparse.indptr))
+    sparse_variation = abs(signals.sparse - sparse.tocsc())
+    keys, owners = np.concatenate([signals.keys, mix(signals.keys + VARIATION_SALT)]), np.tile(signals.owners, 2)
+    order = np.lexsort((keys, owners))
+    both = hstack([signals.sparse, sparse_variation], format="csc")[:, order]
     dense = np.concatenate([signals.dense, dense_variation], axis=1)
-    return signals._replace(dense=dense, sparse=both, keys=keys[order])
+    return signals._replace(dense=dense, sparse=both, keys=keys[order], owners=owners[order])
 
 
 def block_adjacency(graphs: GraphSet) -> Any:

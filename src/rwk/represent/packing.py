@@ -38,18 +38,16 @@ def pack_measures(
     """The measures of all graphs, not yet scaled; `matrices` are the block-diagonal adjacency and Laplacian."""
     adjacency, laplacian = matrices
     offsets, sizes = graphs.node_offsets, graphs.sizes
-    weights = np.ones(int(offsets[-1])) if graphs.node_weights is None else graphs.node_weights.astype(np.float64)
-    weights = shares(weights, offsets)
     columns = _columns_by_graph(signals, offsets)
     hamming = colours is not None and parameters.feature_metric != "l2"
     starts = np.repeat(offsets[:-1], sizes)
     return GraphMeasures(
         offsets=offsets,
-        weights=weights,
+        weights=node_shares(graphs),
         degrees=np.asarray(adjacency.sum(axis=1)).ravel(),
         features=np.ascontiguousarray(signals.dense),
         returns=signals.returns,
-        square_norms=np.asarray((signals.sparse**2).sum(axis=1)).ravel(),
+        square_norms=np.bincount(signals.sparse.indices, signals.sparse.data**2, int(offsets[-1])).astype(np.float64),
         **columns,
         colours=colours if hamming and colours is not None else np.zeros((0, int(offsets[-1])), np.uint64),
         embedding=np.concatenate(made.embeddings),
@@ -65,6 +63,12 @@ def pack_measures(
         product_cost=float(parameters.feature_metric == "product"),
         neighbour_cost=1.0,
     )
+
+
+def node_shares(graphs: GraphSet) -> FloatArray:
+    """Each node's share of the weight of its graph; nodes without weights have equal shares."""
+    weights = np.ones(int(graphs.node_offsets[-1])) if graphs.node_weights is None else graphs.node_weights
+    return shares(weights.astype(np.float64), graphs.node_offsets)
 
 
 def shares(weights: FloatArray, offsets: IntArray) -> FloatArray:
@@ -89,25 +93,17 @@ def shares(weights: FloatArray, offsets: IntArray) -> FloatArray:
 
 def _columns_by_graph(signals: Signals, offsets: IntArray) -> dict[str, NDArray[Any]]:
     """The sparse signals column by column for each graph: columns sorted by key, their entries by node."""
-    by_column = signals.sparse.tocsc()
-    by_column.sort_indices()
-    rows, values = by_column.indices, by_column.data
-    columns = np.repeat(np.arange(by_column.shape[1]), np.diff(by_column.indptr))
-    graph_of = np.repeat(np.arange(len(offsets) - 1, dtype=np.min_scalar_type(len(offsets))), np.diff(offsets))
-    # a stable sort by graph keeps the order by column and node; numpy sorts small integer types by counting
-    order = np.argsort(graph_of[rows], kind="stable")
-    order = order[values[order] != 0]
-    rows, columns, values = rows[order], columns[order], values[order]
-    graph = graph_of[rows].astype(np.int64)
-    new = np.ones(len(rows), bool)
-    new[1:] = (np.diff(columns) != 0) | (np.diff(graph) != 0)
-    starts = np.flatnonzero(new)
+    sparse = signals.sparse
+    sparse.eliminate_zeros()
+    counts = np.diff(sparse.indptr)
+    used = counts > 0
+    owners = signals.owners[used]
     return {
-        "column_offsets": np.searchsorted(graph[starts], np.arange(len(offsets))).astype(np.int64),
-        "column_keys": signals.keys[columns[starts]],
-        "entry_offsets": np.append(starts, len(rows)).astype(np.int64),
-        "entry_rows": (rows - offsets[graph]).astype(np.int64),
-        "entry_values": values.astype(np.float64),
+        "column_offsets": np.searchsorted(owners, np.arange(len(offsets))).astype(np.int64),
+        "column_keys": signals.keys[used],
+        "entry_offsets": offsets_of(counts[used]),
+        "entry_rows": sparse.indices - np.repeat(offsets[signals.owners], counts),
+        "entry_values": sparse.data.astype(np.float64, copy=False),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -45,10 +46,18 @@ class Spectrum(NamedTuple):
 
 def decompose(laplacian: FloatArray) -> Spectrum:
     """The spectrum of one dense normalised Laplacian."""
-    values, vectors = np.linalg.eigh(laplacian)
-    return Spectrum(np.maximum(values, 0.0), vectors)
+    return decompose_all(laplacian[None])[0]
 
 
+def decompose_all(laplacians: FloatArray) -> list[Spectrum]:
+    """The spectra of dense normalised Laplacians of one size (g, n, n)."""
+    values, vectors = np.linalg.eigh(laplacians)
+    return list(map(Spectrum, np.maximum(values, 0.0), vectors))
+
+
+@functools.cache
 def time_ladder(length: int) -> FloatArray:
     """`length` log-spaced times."""
-    return np.geomspace(SHORTEST_TIME, LONGEST_TIME, length)
+    times = np.geomspace(SHORTEST_TIME, LONGEST_TIME, length)
+    times.flags.writeable = False  # the array is kept for the next call
+    return times

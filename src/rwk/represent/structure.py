@@ -8,7 +8,7 @@ import numpy as np
 
 from rwk.graphs import Graph, GraphError
 from rwk.represent.spectrum import HEAT_KERNEL_TIME, Spectrum
-from rwk.runtime.arrays import FloatArray
+from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.compiling import compiled
 
 
@@ -46,10 +46,7 @@ def structure_cost(
 def path_lengths(graph: Graph, lengths: FloatArray | None) -> FloatArray:
     """Shortest paths, in edges or in given lengths; R6: unreachable pairs get the largest finite length plus 1."""
     if lengths is None:
-        n, ends = graph.n_nodes, np.ascontiguousarray(graph.edges, np.int64).reshape(-1, 2)
-        hops, lists = np.full((n, n), -1.0), np.zeros(2 * (n + 1) + 2 * len(ends), np.int64)
-        _count_hops(ends, lists[: n + 2], lists[n + 2 : 2 * n + 2], lists[2 * n + 2 :], hops)
-        return hops
+        return hop_counts(graph.n_nodes, graph.edges)
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import shortest_path
 
@@ -62,6 +59,18 @@ def path_lengths(graph: Graph, lengths: FloatArray | None) -> FloatArray:
     finite = np.isfinite(paths)
     filled: FloatArray = np.where(finite, paths, paths[finite].max() + 1.0)
     return filled
+
+
+def hop_counts(n: int, edges: IntArray) -> FloatArray:
+    """Shortest paths in edges between n nodes; R6: unreachable pairs get the largest length plus 1.
+
+    >>> hop_counts(4, np.array([[0, 1], [1, 2]])).tolist()
+    [[0.0, 1.0, 2.0, 3.0], [1.0, 0.0, 1.0, 3.0], [2.0, 1.0, 0.0, 3.0], [3.0, 3.0, 3.0, 0.0]]
+    """
+    ends = np.ascontiguousarray(edges, np.int64).reshape(-1, 2)
+    hops, lists = np.full((n, n), -1.0), np.zeros(2 * (n + 1) + 2 * len(ends), np.int64)
+    _count_hops(ends, lists[: n + 2], lists[n + 2 : 2 * n + 2], lists[2 * n + 2 :], hops)
+    return hops
 
 
 @compiled
@@ -85,7 +94,7 @@ def _count_hops(edges: Any, starts: Any, waiting: Any, neighbours: Any, paths: A
     for source in range(n):
         row = paths[source]
         row[source], waiting[0], first, last = 0.0, source, 0, 1
-        while first < last:
+        while first < last < n:  # once all nodes are found, no neighbour can be new
             node = waiting[first]
             first += 1
             for at in range(starts[node], starts[node + 1]):
@@ -116,11 +125,11 @@ def signs_of(embedding: FloatArray) -> Any:
     return np.where(np.abs(centred) < 1e-9, 0, np.sign(centred)).astype(np.int8)
 
 
-def narrow_factor(embedding: FloatArray) -> FloatArray:
-    """F with F F^T = E E^T and few columns.
+def narrow_factors(embeddings: FloatArray) -> list[FloatArray]:
+    """F with F F^T = E E^T and few columns for each embedding E of a stack (g, n, k).
 
     Singular values below 1e-6 of the largest are left out, which changes E E^T by 1e-12 of its norm.
     """
-    left, sizes, _ = np.linalg.svd(embedding, full_matrices=False)
-    keep = max(int((sizes > 1e-6 * sizes[0]).sum()), 1) if len(sizes) else 0
-    return np.ascontiguousarray(left[:, :keep] * sizes[:keep])
+    left, sizes, _ = np.linalg.svd(embeddings, full_matrices=False)
+    kept = np.maximum((sizes > 1e-6 * sizes[:, :1]).sum(axis=1), min(1, sizes.shape[1]))
+    return [np.ascontiguousarray(u[:, :r] * s[:r]) for u, s, r in zip(left, sizes, kept.tolist(), strict=True)]

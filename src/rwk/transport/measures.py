@@ -148,14 +148,17 @@ def in_precision(measures: GraphMeasures, precision: str) -> GraphMeasures:
     )
 
 
-def joined(first: GraphMeasures, second: GraphMeasures) -> GraphMeasures:
-    """The graphs of `first` followed by those of `second`; both must come from the same representation."""
-    offset_fields = {name for name in GraphMeasures._fields if name.endswith("offsets")}
-    parts: dict[str, Any] = {}
+def joined(*parts: GraphMeasures) -> GraphMeasures:
+    """The graphs of all parts, one part after the other; all must come from the same representation."""
+    if len(parts) == 1:
+        return parts[0]
+    fields: dict[str, Any] = {}
     for name in GraphMeasures._fields:
-        a, b = getattr(first, name), getattr(second, name)
-        if name in offset_fields:
-            parts[name] = np.concatenate([a, b[1:] + a[-1]])
-        elif isinstance(a, np.ndarray):
-            parts[name] = np.concatenate([a, b], axis=1 if name == "colours" else 0)
-    return first._replace(**parts)
+        arrays = [getattr(part, name) for part in parts]
+        if name.endswith("offsets"):
+            ends = np.cumsum([0, *(array[-1] for array in arrays)])
+            shifted = [array[1:] + end for array, end in zip(arrays, ends, strict=False)]
+            fields[name] = np.concatenate([arrays[0][:1], *shifted])
+        elif isinstance(arrays[0], np.ndarray):
+            fields[name] = np.concatenate(arrays, axis=1 if name == "colours" else 0)
+    return parts[0]._replace(**fields)
