@@ -29,6 +29,8 @@ class Stack(NamedTuple):
     degrees: Any  # (g, P)
     maps: Any  # (g, 2, P, P): C_P and L
     operands: Any  # (g, 3, P, P) for the fused kernel: C_P, L and S, columns in `operand_order`
+    halves: Any  # (g, 3, 2, P, P) float16: C_P, L and S in `units`, as sums of two numbers each
+    units: Any  # (g, 3): powers of two
     factors: Any  # (g, P, r): F
     vectors: Any  # (g, 4, P): C_P^2 w / 2, C_P w, L w, S w
     moments: Any  # (g,): <C_P^2 w / 2, w>
@@ -123,10 +125,12 @@ def _make_stack(
     narrow = factors.bmm(factors.transpose(1, 2).bmm(column))
     vectors = torch.cat([half, structure.bmm(column), laplacian.bmm(column), narrow], dim=2).transpose(1, 2)
     maps = torch.stack([structure.to(real), laplacian.to(real)], dim=1)
-    operands = maps[:0]
+    operands, halves, units = maps[:0], maps[:0, :, None].to(torch.float16), maps[:0, 0, 0]
     if width <= FUSED_WIDTH and real == torch.float32:
         dense = factors.bmm(factors.transpose(1, 2)).to(real)
-        operands = torch.cat([maps, dense[:, None]], dim=1)[..., operand_order(width)].contiguous()
+        all_maps = torch.cat([maps, dense[:, None]], dim=1)
+        operands = all_maps[..., operand_order(width)].contiguous()
+        halves, units = _halves(all_maps)
     offsets, column_ids, columns, norms = _columns(measures, graphs, width, entries, ids, real)
     return Stack(
         width=width,
@@ -135,6 +139,8 @@ def _make_stack(
         degrees=by_node(measures.degrees, real)[:, 0].contiguous(),
         maps=maps,
         operands=operands,
+        halves=halves,
+        units=units,
         factors=factors.to(real),
         vectors=vectors.to(real).contiguous(),
         moments=(half[:, :, 0] * weights).sum(dim=1),
@@ -159,6 +165,22 @@ def ragged(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
     return np.asarray(np.arange(total) + np.repeat(starts - (ends - lengths), lengths), np.int64)
+
+
+def _halves(maps: Any) -> tuple[Any, Any]:
+    """Matrices (g, 3, P, P) as units (g, 3) times sums of two float16 numbers (g, 3, 2, P, P), exact to 22 bits.
+
+    In its unit, a matrix has a largest entry between 1024 and 2048: the second number of an entry that is a thousand
+    times smaller is still a normal float16.
+    """
+    import torch
+
+    largest = maps.abs().amax(dim=(2, 3))
+    units = torch.where(largest > 0, torch.exp2(torch.floor(torch.log2(largest)) - 10.0), 1.0)
+    scaled = maps / units[:, :, None, None]
+    high = scaled.to(torch.float16)
+    low = (scaled - high.to(scaled.dtype)).to(torch.float16)
+    return torch.stack([high, low], dim=2).contiguous(), units.contiguous()
 
 
 def operand_order(width: int) -> NDArray[np.int64]:

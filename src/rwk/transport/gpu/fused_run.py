@@ -10,13 +10,16 @@ from numpy.typing import NDArray
 
 from rwk.runtime.device import announce_compiling
 from rwk.transport.gpu.device_measures import Stack
+from rwk.transport.gpu.direction import direction_kernel, start_kernel
 from rwk.transport.gpu.fused import LAUNCH, solve_pair_kernel
 from rwk.transport.gpu.fused_costs import linear_cost_into
+from rwk.transport.gpu.step import step_kernel, value_kernel
 from rwk.transport.gpu.plan import Group, Job, run_chunks
 from rwk.transport.problem import PairResults
 
 GIVEN_UP = 2
 UNSURE = 4
+STOPPED = 3
 
 
 class Solved(NamedTuple):
@@ -80,7 +83,7 @@ def _run_variant(
         if len(waiting) > 2:
             finish(waiting.pop(0))
 
-    run_chunks(solve, chosen, 2 * 4 * shape[0] * shape[1], job.store.device)
+    run_chunks(solve, chosen, 3 * 4 * shape[0] * shape[1], job.store.device)
     for chunk in waiting:
         finish(chunk)
     return np.concatenate(given_up), np.concatenate(unsure)
@@ -90,6 +93,9 @@ def launch(
     job: Job, group: Group, shape: tuple[int, int], a: Any, b: Any, *, couplings: bool = False, wide: bool = False
 ) -> Solved:
     """Compute the costs of one chunk of pairs, given by places in the two stacks, and solve it."""
+    tuning = TUNING[shape]
+    if tuning is not None:
+        return launch_steps(job, group, shape, a, b, tuning, couplings=couplings, wide=wide)
     store, source, target, weights, options = job.store, group.source, group.target, job.weights, job.options
     n, m = shape
     cost = linear_cost_on_chip(job, source, target, a, b, shape)
@@ -109,6 +115,76 @@ def launch(
         N=n, M=m, COUPLING=couplings, WIDE=wide, **LAUNCH[shape],
     )  # fmt: skip
     return Solved(values, n_iter, gaps, states, plans)
+
+
+class Tuning(NamedTuple):
+    """How the kernels of one shape are launched."""
+
+    pairs: int  # per program of `direction_kernel`
+    run: int  # L: columns of a row that follow each other before the next pair (`direction`)
+    warps: int  # of `direction_kernel`
+    step_warps: int
+    half: bool = True  # products of float16 halves, or of tf32 numbers
+    step_registers: int | None = None  # at most, per thread
+
+
+TUNING: dict[tuple[int, int], Tuning | None] = {
+    (16, 16): Tuning(4, 16, 1, 1),
+    (32, 32): Tuning(2, 16, 1, 2),
+    (32, 64): Tuning(1, 32, 1, 2),
+    (64, 64): Tuning(1, 32, 1, 4),
+    (32, 128): Tuning(1, 32, 1, 4),
+    (64, 128): Tuning(1, 32, 2, 4),
+    (128, 128): Tuning(1, 32, 4, 8),
+}
+
+
+def launch_steps(
+    job: Job, group: Group, shape: tuple[int, int], a: Any, b: Any, tuning: Tuning, *,
+    couplings: bool = False, wide: bool = False,
+) -> Solved:  # fmt: skip
+    """Compute the costs of one chunk of pairs, given by places in the two stacks, and solve it, step by step."""
+    store, source, target, weights, options = job.store, group.source, group.target, job.weights, job.options
+    (n, m), count, device = shape, len(a), store.device
+    gradients = linear_cost_on_chip(job, source, target, a, b, shape)
+    gammas, plans = torch.empty_like(gradients), torch.empty_like(gradients)
+    values, gaps = torch.empty(count, device=device), torch.full((count,), float("inf"), device=device)
+    n_iter, states, unsure = (torch.zeros(count, dtype=torch.int32, device=device) for _ in range(3))
+    widths = source.width, target.width
+    node_weights = source.weights, target.weights
+    terms = (
+        weights.beta_global, weights.beta_local * weights.laplacian_source,
+        weights.beta_local * weights.laplacian_target, 0.5 * weights.beta_local * weights.ridge,
+    )  # fmt: skip
+    kl = weights.beta_global * weights.degree_weight
+    maps = (source.halves, target.halves) if tuning.half else (source.operands, target.operands)
+    maps = *maps, source.units, target.units
+    more = {} if tuning.step_registers is None else {"maxnreg": tuning.step_registers}
+    start_kernel[(count,)](
+        gradients, gammas, a, b, *widths, *node_weights, source.degrees, target.degrees, source.vectors,
+        target.vectors, *terms, kl, N=n, M=m, num_warps=1 if n * m <= 1024 else 4,
+    )  # fmt: skip
+    listed = torch.arange(count, device=device)
+    for iteration in range(options.max_iter):
+        if iteration and options.tol > 0.0:
+            listed = torch.nonzero(states == 0).view(-1)
+            if not len(listed):
+                break
+        direction_kernel[(-(-len(listed) // tuning.pairs),)](
+            gradients, plans, listed, len(listed), a, b, *widths, *node_weights, states, options.entropy,
+            options.sinkhorn_iter, N=n, H=m // tuning.run, L=tuning.run, B=tuning.pairs, WIDE=wide,
+            num_warps=tuning.warps,
+        )  # fmt: skip
+        step_kernel[(len(listed),)](
+            gradients, gammas, plans, listed, a, b, *widths, *node_weights, *maps, gaps, n_iter, states, unsure,
+            *terms, kl, options.tol, options.max_iter, N=n, M=m, HALF=tuning.half, num_warps=tuning.step_warps, **more,
+        )  # fmt: skip
+    value_kernel[(count,)](
+        gradients, gammas, a, b, *widths, *node_weights, *maps, source.vectors, target.vectors, values, *terms,
+        N=n, M=m, HALF=tuning.half, num_warps=tuning.step_warps, **more,
+    )  # fmt: skip
+    states = torch.where(states == STOPPED, 0, states) + UNSURE * unsure
+    return Solved(values, n_iter, gaps, states, gammas if couplings else None)
 
 
 def _send_home(members: NDArray[np.int64], solved: Solved) -> Returning:

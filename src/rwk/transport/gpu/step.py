@@ -1,0 +1,176 @@
+"""Steps 6 to 9 of the kernels of small graphs: products, line search and step of one pair, and its value (Triton).
+
+Each product is the sum of three tf32 products, which is exact to single precision. C_P, L and S are read from the
+cache. Notation and numbers: problem.py.
+"""
+
+# Triton compiles these functions; their arguments have no Python types.
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
+
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+
+from rwk.transport.gpu.batched import UNSURE_32
+from rwk.transport.gpu.fused import _line_search, _quadratic_map
+from rwk.transport.gpu.fused_math import grand_total, logarithms
+
+CONVERGED = tl.constexpr(1)
+STOPPED = tl.constexpr(3)
+_UNSURE = tl.constexpr(UNSURE_32)
+
+
+@triton.jit
+def _power_below(x):
+    """The largest power of two that is at most x, for normal x > 0."""
+    return (x.to(tl.int32, bitcast=True) & 0x7F800000).to(tl.float32, bitcast=True)
+
+
+@triton.jit
+def _halves(x):
+    """x as a sum of two float16 numbers: exact to 22 bits for numbers between 1e-3 and 65504."""
+    high = x.to(tl.float16)
+    return high, (x - high.to(tl.float32)).to(tl.float16)
+
+
+@triton.jit
+def _half_product(left_high, left_low, right_high, right_low, N: tl.constexpr, M: tl.constexpr):
+    """(left_high + left_low) (right_high + right_low) in float32, without the product of the two low parts."""
+    out = tl.dot(left_low, right_high, tl.zeros((N, M), tl.float32))
+    out = tl.dot(left_high, right_low, out)
+    return tl.dot(left_high, right_high, out)
+
+
+@triton.jit
+def _half_map(
+    x, bounds, maps_a, maps_b, units_a, units_b, width_a, width_b, ridge, w_structure, w_source, w_target,
+    N: tl.constexpr, M: tl.constexpr,
+):  # fmt: skip
+    """Q(X) as in `_quadratic_map`, by float16 products of maps that are stored as two halves in units of their own.
+
+    `bounds` are a bound of |X| and one of the column sums of |X|; X and left X are brought into the range of float16.
+    """
+    i, k = tl.arange(0, N), tl.arange(0, M)
+    square_a, square_b = i[:, None] * width_a + i[None, :], k[:, None] * width_b + k[None, :]
+    inside_a = (i < width_a)[:, None] & (i < width_a)[None, :]
+    inside_b = (k < width_b)[:, None] & (k < width_b)[None, :]
+    area_a, area_b = width_a * width_a, width_b * width_b
+    unit = _power_below(2048.0 / bounds[0])
+    half_unit = _power_below(16.0 / (unit * bounds[1]))  # |left X| <= 2048 unit bounds[1] in the units of the map
+    x_high, x_low = _halves(unit * x)
+    image = ridge * x
+    for t in range(3):
+        weight = tl.where(t == 0, w_structure, tl.where(t == 1, w_source, w_target))
+        if weight != 0.0:
+            other = (3 - t) % 3
+            left_high = tl.load(maps_a + 2 * t * area_a + square_a, mask=inside_a, other=0.0)  # C, L, S
+            left_low = tl.load(maps_a + (2 * t + 1) * area_a + square_a, mask=inside_a, other=0.0)
+            half = _half_product(left_high, left_low, x_high, x_low, N, M)  # left X
+            half_high, half_low = _halves(half_unit * half)
+            right_high = tl.load(maps_b + 2 * other * area_b + square_b, mask=inside_b, other=0.0)  # C, S, L
+            right_low = tl.load(maps_b + (2 * other + 1) * area_b + square_b, mask=inside_b, other=0.0)
+            whole = _half_product(half_high, half_low, right_high, right_low, N, M)
+            units = tl.load(units_a + t) * tl.load(units_b + other) / (unit * half_unit)
+            image += (weight * units) * whole
+    return image
+
+
+@triton.jit
+def _bounds(weights_a, weights_b, a, b, width_a, width_b, N: tl.constexpr, M: tl.constexpr):
+    """Bounds for a difference of couplings: of its entries, and of the absolute sums of its columns."""
+    i, k = tl.arange(0, N), tl.arange(0, M)
+    mu = tl.max(tl.load(weights_a + a * width_a + i, mask=i < width_a, other=0.0), axis=0)
+    nu = tl.max(tl.load(weights_b + b * width_b + k, mask=k < width_b, other=0.0), axis=0)
+    return tl.minimum(mu, nu), 2.0 * nu
+
+
+@triton.jit
+def _image(
+    x, a, b, weights_a, weights_b, maps_a, maps_b, units_a, units_b, width_a, width_b,
+    ridge, w_structure, w_source, w_target, N: tl.constexpr, M: tl.constexpr, HALF: tl.constexpr,
+):  # fmt: skip
+    """Q(X) of the pair of places a and b."""
+    if HALF:
+        bounds = _bounds(weights_a, weights_b, a, b, width_a, width_b, N, M)
+        maps_a += a * 6 * width_a * width_a
+        maps_b += b * 6 * width_b * width_b
+        image = _half_map(
+            x, bounds, maps_a, maps_b, units_a + 3 * a, units_b + 3 * b, width_a, width_b,
+            ridge, w_structure, w_source, w_target, N, M,
+        )  # fmt: skip
+    else:
+        maps_a += a * 3 * width_a * width_a
+        maps_b += b * 3 * width_b * width_b
+        image = _quadratic_map(x, maps_a, maps_b, width_a, width_b, ridge, w_structure, w_source, w_target, N, M)
+    return image
+
+
+@triton.jit(do_not_specialize=["max_iter"])
+def step_kernel(
+    gradients, gammas, plans, listed, pairs_a, pairs_b, width_a, width_b, weights_a, weights_b,
+    maps_a, maps_b, units_a, units_b, gaps, iterations, states, unsure, beta_global, w_source, w_target, ridge, kl, tol, max_iter,
+    N: tl.constexpr, M: tl.constexpr, HALF: tl.constexpr,
+):  # fmt: skip
+    """Steps 5 to 8, and 3 of the next iteration, for one listed pair.
+
+    Its state becomes 1 if it has converged, and 3 if no step descends or no iteration is left.
+    """
+    pair = tl.load(listed + tl.program_id(0))
+    if tl.load(states + pair) == 0:
+        i, k = tl.arange(0, N), tl.arange(0, M)
+        place = pair * N * M + i[:, None] * M + k[None, :]
+        gamma = tl.load(gammas + place)
+        g = tl.load(gradients + place)
+        x = tl.load(plans + place) - gamma
+        slope = grand_total(x * g)  # 5 gap
+        gap = -slope
+        tl.store(gaps + pair, gap)
+        if tol > 0.0:
+            near = tl.abs(gap - tol) <= _UNSURE * grand_total(gamma * tl.abs(g))
+            tl.store(unsure + pair, 1, mask=near)
+        if gap <= tol:
+            tl.store(states + pair, CONVERGED)
+        else:
+            a, b = tl.load(pairs_a + pair), tl.load(pairs_b + pair)
+            image = _image(
+                x, a, b, weights_a, weights_b, maps_a, maps_b, units_a, units_b, width_a, width_b,
+                ridge, -beta_global, w_source, w_target, N, M, HALF,
+            )  # fmt: skip
+            tl.debug_barrier()  # so that arrays are read again, and need no registers during the products
+            gamma = tl.load(gammas + place)
+            x = tl.load(plans + place) - gamma
+            alpha = _line_search(gamma, x, slope, grand_total(x * image), kl)  # 7 line search
+            moved = tl.maximum(gamma + alpha * x, 0.0)  # 8 step
+            g = tl.load(gradients + place) + (2.0 * alpha) * image  # 3 gradient
+            if kl != 0.0:
+                g += kl * (logarithms(moved) - logarithms(gamma))
+            tl.store(gammas + place, moved)
+            tl.store(gradients + place, g)
+            done = tl.load(iterations + pair) + tl.where(alpha > 0, 1, 0)
+            tl.store(iterations + pair, done)
+            if (alpha == 0.0) | (done >= max_iter):
+                tl.store(states + pair, STOPPED)
+
+
+@triton.jit
+def value_kernel(
+    gradients, gammas, pairs_a, pairs_b, width_a, width_b, weights_a, weights_b, maps_a, maps_b, units_a, units_b,
+    vectors_a, vectors_b, values, beta_global, w_source, w_target, ridge,
+    N: tl.constexpr, M: tl.constexpr, HALF: tl.constexpr,
+):  # fmt: skip
+    """Step 9 for one pair: the value, from gamma."""
+    pair = tl.program_id(0).to(tl.int64)
+    a, b = tl.load(pairs_a + pair), tl.load(pairs_b + pair)
+    i, k = tl.arange(0, N), tl.arange(0, M)
+    place = pair * N * M + i[:, None] * M + k[None, :]
+    gamma = tl.load(gammas + place)
+    image = _image(
+        gamma, a, b, weights_a, weights_b, maps_a, maps_b, units_a, units_b, width_a, width_b,
+        ridge, -beta_global, w_source, w_target, N, M, HALF,
+    )  # fmt: skip
+    # the gradient contains Q(gamma) and the moments twice, H contains them once
+    moment_a = tl.load(vectors_a + a * 4 * width_a + i, mask=i < width_a, other=0.0)
+    moment_b = tl.load(vectors_b + b * 4 * width_b + k, mask=k < width_b, other=0.0)
+    moments = beta_global * (moment_a[:, None] + moment_b[None, :])
+    tl.store(values + pair, grand_total(gamma * (tl.load(gradients + place) - image - moments)))
