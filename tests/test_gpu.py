@@ -162,7 +162,7 @@ def test_graphs_of_every_kind_have_numbers_of_one_kind(name: str) -> None:
     def kinds(name: str) -> set[Any]:
         measures, _, _ = measured(name)
         stored = store.make_store(measures, np.arange(measures.n_graphs), torch.device("cpu"), torch.float32)
-        return {tuple(array.dtype for array in stack[1:]) for stack in stored.stacks.values()}
+        return {tuple(array.dtype for array in stack[2:]) for stack in stored.stacks.values()}
 
     assert kinds(name) == kinds("all terms")
 

@@ -24,6 +24,7 @@ class Stack(NamedTuple):
     """Graphs of one size class: g graphs with P nodes each. Matrices are in the precision of the solve."""
 
     width: int  # P
+    most_columns: int  # the largest number of sparse columns of a graph
     sizes: Any  # (g,) int32
     weights: Any  # (g, P)
     degrees: Any  # (g, P)
@@ -153,6 +154,7 @@ def _make_stack(
         column_ids=column_ids,
         columns=columns,
         column_norms=norms,
+        most_columns=int(np.diff(measures.column_offsets)[graphs].max(initial=0)),
     )
 
 

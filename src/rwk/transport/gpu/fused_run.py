@@ -13,8 +13,8 @@ from rwk.transport.gpu.device_measures import Stack
 from rwk.transport.gpu.direction import direction_kernel, start_kernel
 from rwk.transport.gpu.fused import LAUNCH, solve_pair_kernel
 from rwk.transport.gpu.fused_costs import linear_cost_into
+from rwk.transport.gpu.plan import Group, Job, column_bytes, run_chunks
 from rwk.transport.gpu.step import step_kernel, value_kernel
-from rwk.transport.gpu.plan import Group, Job, run_chunks
 from rwk.transport.problem import PairResults
 
 GIVEN_UP = 2
@@ -83,7 +83,8 @@ def _run_variant(
         if len(waiting) > 2:
             finish(waiting.pop(0))
 
-    run_chunks(solve, chosen, 3 * 4 * shape[0] * shape[1], job.store.device)
+    pair_bytes = 3 * 4 * shape[0] * shape[1] + column_bytes(group.source, group.target)
+    run_chunks(solve, chosen, pair_bytes, job.store.device)
     for chunk in waiting:
         finish(chunk)
     return np.concatenate(given_up), np.concatenate(unsure)

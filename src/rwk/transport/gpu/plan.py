@@ -67,13 +67,19 @@ def fused_shape(source: Stack, target: Stack) -> tuple[int, int] | None:
     return next((shape for shape in SHAPES if shape[0] >= source.width and shape[1] >= target.width), None)
 
 
+def column_bytes(source: Stack, target: Stack) -> int:
+    """Bytes of device memory per pair for the list of sparse columns that both graphs have."""
+    return 8 * min(source.most_columns, target.most_columns)
+
+
 def batched_pair_bytes(source: Stack, target: Stack, itemsize: int, *, costs_on_chip: bool) -> int:
     """Bytes of device memory per pair in the batched body."""
     n, m = source.width, target.width
     matrices = MATRICES_ALIVE * n * m * itemsize + 2 * (n * n + m * m) * itemsize
-    columns = 0 if costs_on_chip else max(int(stack.column_offsets.diff().max()) for stack in (source, target))
-    dense = 0 if costs_on_chip else source.returns.shape[1]
-    return matrices + (24 * columns + 16 * dense) * (n + m) + (0 if costs_on_chip else 48 * n * m)
+    if costs_on_chip:
+        return matrices + column_bytes(source, target)
+    columns = max(source.most_columns, target.most_columns)
+    return matrices + (24 * columns + 16 * source.returns.shape[1]) * (n + m) + 48 * n * m
 
 
 def run_chunks(

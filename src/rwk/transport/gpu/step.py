@@ -109,7 +109,8 @@ def _image(
 @triton.jit(do_not_specialize=["max_iter"])
 def step_kernel(
     gradients, gammas, plans, listed, pairs_a, pairs_b, width_a, width_b, weights_a, weights_b,
-    maps_a, maps_b, units_a, units_b, gaps, iterations, states, unsure, beta_global, w_source, w_target, ridge, kl, tol, max_iter,
+    maps_a, maps_b, units_a, units_b, gaps, iterations, states, unsure,
+    beta_global, w_source, w_target, ridge, kl, tol, max_iter,
     N: tl.constexpr, M: tl.constexpr, HALF: tl.constexpr,
 ):  # fmt: skip
     """Steps 5 to 8, and 3 of the next iteration, for one listed pair.
