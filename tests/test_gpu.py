@@ -25,12 +25,13 @@ from rwk.transport.cpu import costs as cpu_costs
 from rwk.transport.cpu import dispatch as threads
 from rwk.transport.cpu import scalar as cpu
 from rwk.transport.cpu import sparse
+from rwk.transport.work import pair_cost
 
 torch = pytest.importorskip("torch", reason="the GPU backend needs PyTorch")
 
 from rwk.runtime import device  # noqa: E402
 from rwk.transport import gpu  # noqa: E402
-from rwk.transport.gpu import batched, batched_costs, batched_sinkhorn, plan  # noqa: E402
+from rwk.transport.gpu import batched, batched_costs, batched_sinkhorn, devices, plan  # noqa: E402
 from rwk.transport.gpu import device_measures as store  # noqa: E402
 
 TYPICAL_ERROR = 1e-5
@@ -174,6 +175,71 @@ def test_the_two_bodies_share_their_constants() -> None:
     assert batched.LEAST_MASS == {4: cpu.LEAST_MASS_32, 8: cpu.LEAST_MASS_64}
     assert batched_costs.PRIOR_FLOOR == cpu_costs.PRIOR_FLOOR
     assert batched_costs.ROUNDING == sparse.ROUNDING
+
+
+# ---------------------------------------------------------------- several devices
+
+
+@pytest.mark.parametrize("workers", [2, 3, 8])
+def test_pairs_are_dealt_by_cost(workers: int) -> None:
+    rng = np.random.default_rng(workers)
+    sizes = rng.integers(1, 2000, 60)
+    pairs = rng.integers(0, 60, (500, 2))
+    shares = devices.dealt(sizes, pairs, workers)
+    assert sorted(np.concatenate(shares).tolist()) == list(range(500))
+    costs = [float(pair_cost(*sizes[pairs[share]].T.astype(float)).sum()) for share in shares]
+    assert len(costs) == workers
+    assert max(costs) - min(costs) <= pair_cost(2000.0, 2000.0)
+    assert len(devices.dealt(sizes, pairs[:1], workers)) == 1
+    assert len(devices.dealt(np.full(60, 3), pairs, workers)) == 1  # too little for a second worker
+
+
+@pytest.mark.parametrize("name", ["all terms", "small entropy"])
+def test_workers_agree_with_one_device(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    measures, weights, options = measured(name)
+    pairs = all_pairs(measures.n_graphs)
+    wanted = gpu.run_pairs(measures, pairs, weights, options)
+    monkeypatch.setenv("RWK_GPU_DEVICE", "cpu,cpu,cpu")
+    monkeypatch.setattr(devices, "LEAST_WORK", 1.0)
+    told: list[int] = []
+    found = gpu.run_pairs(measures, pairs, weights, options, tick=told.append)
+    assert sum(told) == len(pairs)
+    assert len(gpu._kept) == 3
+    assert_close(found.values, wanted.values, 1e-6)
+    assert (found.n_iter == wanted.n_iter).all()
+    others, _, _ = measured("repel")
+    gpu.run_pairs(others, pairs[:1], weights, options)
+    assert len(gpu._kept) == 1  # the stores of other graphs are freed
+
+
+def test_the_error_of_a_worker_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    measures, weights, options = measured("all terms")
+    monkeypatch.setenv("RWK_GPU_DEVICE", "cpu,cpu")
+    monkeypatch.setattr(devices, "LEAST_WORK", 1.0)
+    make = gpu.make_store
+
+    begun: list[int] = []
+
+    def full_for_the_second(*given: Any) -> Any:
+        begun.append(1)
+        if len(begun) == 2:
+            raise torch.cuda.OutOfMemoryError("full")
+        return make(*given)
+
+    gpu._kept.clear()
+    monkeypatch.setattr(gpu, "make_store", full_for_the_second)
+    with pytest.raises(BackendError, match="too large for the memory of this GPU"):
+        gpu.run_pairs(measures, all_pairs(measures.n_graphs), weights, options)
+
+
+def test_all_visible_devices_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RWK_GPU_DEVICE")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 3)
+    assert [str(each) for each in device.open_devices()] == ["cuda:0", "cuda:1", "cuda:2"]
+    monkeypatch.setenv("RWK_GPU_DEVICE", "cuda:2,cuda:0")
+    assert [str(each) for each in device.open_devices()] == ["cuda:2", "cuda:0"]
+    assert str(device.open_device()) == "cuda:2"
 
 
 # ---------------------------------------------------------------- public names

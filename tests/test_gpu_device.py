@@ -12,7 +12,7 @@ import pytest
 
 from asserts import assert_close, assert_finite, assert_marginals, tolerance
 from generators import hard_sets
-from gpu_cases import CASES, all_pairs, measured
+from gpu_cases import CASES, all_pairs, measured, ragged_set
 from gram_graphs import random_graphs
 from rwk import GraphSet, Parameters, pairwise_discrepancy
 from rwk.represent import represent
@@ -76,3 +76,31 @@ def test_a_matrix_is_the_same_twice() -> None:
     graphs = random_graphs(40, seed=1)
     first, second = (pairwise_discrepancy(graphs, backend="gpu") for _ in range(2))
     np.testing.assert_array_equal(first, second)
+
+
+def test_two_workers_share_one_gpu(gpu: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with two GPUs: each worker has a thread, a stream and a copy of the graphs."""
+    from rwk.transport.gpu import devices
+
+    parameters = Parameters(backend="gpu")
+    measures, _ = represent(GraphSet.from_graphs(random_graphs(60)), parameters)
+    pairs, weights, options = all_pairs(60), parameters.cost_weights(), parameters.scg_options()
+    wanted = gpu.run_pairs(measures, pairs, weights, options)
+    monkeypatch.setenv("RWK_GPU_DEVICE", "cuda:0,cuda:0")
+    monkeypatch.setattr(devices, "LEAST_WORK", 1.0)
+    found = gpu.run_pairs(measures, pairs, weights, options)
+    assert len(gpu._kept) == 2
+    assert_close(found.values, wanted.values, 1e-6)
+    assert (found.converged == wanted.converged).mean() > 0.99
+
+
+@pytest.mark.parametrize("name", sorted(set(CASES) - {"attention"}))
+def test_graphs_are_represented_as_on_the_cpu(name: str) -> None:
+    looks, settings = CASES[name]
+    graphs = GraphSet.from_graphs(ragged_set(7, (1, 2, 3, 8, 9, 14, 20, 37, 37, 70), **looks))
+    found, scale = represent(graphs, Parameters.of({**settings, "backend": "gpu"}))
+    wanted, wanted_scale = represent(graphs, Parameters.of({**settings, "backend": "cpu"}))
+    for name, value in wanted_scale.items():
+        assert_close(scale[name], value, 1e-6, what=name)
+    for name in ("weights", "features", "returns", "square_norms", "embedding", "structure", "laplacian_values"):
+        assert_close(getattr(found, name), getattr(wanted, name), 1e-6, what=name)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from rwk.runtime.backends import BackendError
 from rwk.runtime.log import LOG
 
-# "cuda:1" selects a GPU; "cpu" runs the GPU code on the CPU, for tests
+# "cuda:1" selects a GPU, "cuda:0,cuda:2" several; "cpu" runs the GPU code on the CPU, for tests
 DEVICE_VARIABLE: Final = "RWK_GPU_DEVICE"
 # the largest share of the GPU's memory that this process may use if several processes share it, such as 0.3
 SHARE_VARIABLE: Final = "RWK_GPU_SHARE"
@@ -29,12 +29,31 @@ NO_ROOM: Final = (
 
 
 def open_device() -> Any:
-    """The torch device to compute on; raises `BackendError` if it is missing, and never falls back to another."""
+    """The torch device to compute on; raises `BackendError` if it is missing, and never falls back to another.
+
+    Where there are several, it is the first of them.
+    """
+    return _opened(os.environ.get(DEVICE_VARIABLE, "cuda").split(",")[0])
+
+
+def open_devices() -> list[Any]:
+    """All devices to solve pairs on: those that `$RWK_GPU_DEVICE` lists, or all that are visible."""
+    given = os.environ.get(DEVICE_VARIABLE)
+    if given is not None:
+        return [_opened(name) for name in given.split(",")]
+    first = open_device()
+    import torch
+
+    count = torch.cuda.device_count()
+    return [first] if count < 2 else [_opened(f"cuda:{number}") for number in range(count)]
+
+
+def _opened(wanted: str) -> Any:
+    """The device of this name."""
     if importlib.util.find_spec("torch") is None:
         raise BackendError("backend='gpu' needs PyTorch with CUDA; install it with: pip install 'rwk[gpu]'")
     import torch
 
-    wanted = os.environ.get(DEVICE_VARIABLE, "cuda")
     if wanted == "cpu":
         return torch.device("cpu")
     if not torch.cuda.is_available():
@@ -43,7 +62,8 @@ def open_device() -> Any:
     try:
         device = torch.device(wanted)
     except RuntimeError:
-        raise BackendError(f"{DEVICE_VARIABLE}={wanted!r} is not a device; use 'cuda', 'cuda:1' or 'cpu'") from None
+        choice = "use 'cuda', 'cuda:1', 'cuda:0,cuda:1' or 'cpu'"
+        raise BackendError(f"{DEVICE_VARIABLE}={wanted!r} is not a device; {choice}") from None
     share = memory_share()
     if share < 1.0:
         index = torch.cuda.current_device() if device.index is None else device.index

@@ -1,5 +1,6 @@
 """The GPU backend: chunks of pairs of similar size, each solved by one launch of the fused kernel or as one batch.
 
+    devices.py           several GPUs: pairs dealt to them by cost, one thread for each
     device_measures.py   the data of the graphs on the device, in one stack per size class
     plan.py              which pairs are solved together, in chunks that fit on the device
     fused_run.py         small graphs: solves chunks with the fused kernel
@@ -37,11 +38,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.runtime.device import is_out_of_memory, kernels_usable, no_room, open_device
+from rwk.runtime.device import is_out_of_memory, kernels_usable, no_room, open_device, open_devices
 from rwk.runtime.threads import Ticker
 from rwk.transport.gpu.batched import BatchResults, load_batch, solve_batch, solve_places
 from rwk.transport.gpu.batched_costs import linear_cost
 from rwk.transport.gpu.device_measures import Store, make_store
+from rwk.transport.gpu.devices import dealt, run_on_workers
 from rwk.transport.gpu.plan import LARGEST_BATCH, Group, Job, batched_pair_bytes, fused_shape, group_pairs, run_chunks
 from rwk.transport.measures import GraphMeasures
 from rwk.transport.problem import CostWeights, PairResults, PairSolution, ScgOptions, make_solution
@@ -50,7 +52,8 @@ SMALL_REMAINDER: Final = 0.3  # of the Gromov-Wasserstein term's constant part
 SMALL_SHARE: Final = 0.1  # of the largest product cost, which is computed as 1 minus a number near 1
 UNEVEN_WEIGHTS: Final = 1e3  # largest node weight of a graph divided by its smallest
 
-_kept: list[tuple[GraphMeasures, Store]] = []  # the last store, reused if a list of pairs comes in parts
+# by worker: the last store, reused if a list of pairs comes in parts
+_kept: dict[int, tuple[GraphMeasures, Store]] = {}
 
 
 def run_pairs(
@@ -62,21 +65,42 @@ def run_pairs(
     n_jobs: int | None = None,
     tick: Ticker | None = None,
 ) -> PairResults:
-    """Solve pairs, each as (source, target). `n_jobs` has no effect here: one thread drives the device."""
-    device = open_device()
-    results = PairResults.empty(len(pairs))
+    """Solve pairs, each as (source, target), on all devices. `n_jobs` has no effect here: one thread drives each."""
     if not len(pairs):
-        return results
-    heard = tick or (lambda done: None)
+        open_device()
+        return PairResults.empty(0)
+    devices, heard = open_devices(), tick or (lambda done: None)
+    shares = dealt(measures.sizes, pairs, len(devices))
+
+    def solve(worker: int, device: Any, share: NDArray[np.int64], told: Ticker) -> PairResults:
+        return _solve_on(device, worker, measures, pairs[share], weights, options, told)
+
+    _drop_others(measures)
     with _on_device():
-        if weights.mass < 1.0:  # the partial problem has a batched body alone, in double precision
-            _run_job(Job(_doubles(measures, pairs, device), pairs, weights, options, results, heard), fused=False)
-            return results
-        job = Job(_store_of(measures, device), pairs, weights, options, results, heard)
-        given_up = _run_job(job, fused=kernels_usable(device))
-        again = np.union1d(given_up, _spoilt(measures, job))
-        if len(again):
-            _solve_in_double(measures, again, job)
+        if len(shares) == 1:
+            return solve(0, devices[0], shares[0], heard)
+        return run_on_workers(solve, devices, shares, heard)
+
+
+def _solve_on(
+    device: Any,
+    worker: int,
+    measures: GraphMeasures,
+    pairs: NDArray[np.int64],
+    weights: CostWeights,
+    options: ScgOptions,
+    heard: Ticker,
+) -> PairResults:
+    """Solve pairs on one device; `worker` numbers the stores that are kept."""
+    results = PairResults.empty(len(pairs))
+    if weights.mass < 1.0:  # the partial problem has a batched body alone, in double precision
+        _run_job(Job(_doubles(measures, pairs, device), pairs, weights, options, results, heard), fused=False)
+        return results
+    job = Job(_store_of(measures, device, worker), pairs, weights, options, results, heard)
+    given_up = _run_job(job, fused=kernels_usable(device))
+    again = np.union1d(given_up, _spoilt(measures, job))
+    if len(again):
+        _solve_in_double(measures, again, job)
     return results
 
 
@@ -231,17 +255,27 @@ def _doubles(measures: GraphMeasures, pairs: NDArray[np.int64], device: Any) -> 
     return make_store(measures, np.unique(pairs), device, torch.float64)
 
 
-def _store_of(measures: GraphMeasures, device: Any) -> Store:
+def _store_of(measures: GraphMeasures, device: Any, worker: int = 0) -> Store:
     """The graphs on the device; the store of the last call is reused if the measures are the same."""
     import torch
 
-    for known, store in _kept:
-        same = all(x is y or (np.isscalar(x) and x == y) for x, y in zip(known, measures, strict=True))
-        if same and store.device == device:
-            return store
-    _kept.clear()
-    _kept.append((measures, make_store(measures, np.arange(measures.n_graphs), device, torch.float32)))
-    return _kept[0][1]
+    if worker in _kept and _same(_kept[worker][0], measures) and _kept[worker][1].device == device:
+        return _kept[worker][1]
+    _kept.pop(worker, None)
+    made = make_store(measures, np.arange(measures.n_graphs), device, torch.float32)
+    _kept[worker] = measures, made
+    return made
+
+
+def _drop_others(measures: GraphMeasures) -> None:
+    """Free the memory of stores of other graphs, on all devices."""
+    for worker, (known, _) in list(_kept.items()):
+        if not _same(known, measures):
+            del _kept[worker]
+
+
+def _same(first: GraphMeasures, second: GraphMeasures) -> bool:
+    return all(x is y or (np.isscalar(x) and x == y) for x, y in zip(first, second, strict=True))
 
 
 @contextmanager

@@ -158,8 +158,8 @@ def launch_steps(
         weights.beta_local * weights.laplacian_target, 0.5 * weights.beta_local * weights.ridge,
     )  # fmt: skip
     kl = weights.beta_global * weights.degree_weight
-    maps = (source.halves, target.halves) if tuning.half else (source.operands, target.operands)
-    maps = *maps, source.units, target.units
+    both = (source.halves, target.halves) if tuning.half else (source.operands, target.operands)
+    maps = *both, source.units, target.units
     more = {} if tuning.step_registers is None else {"maxnreg": tuning.step_registers}
     start_kernel[(count,)](
         gradients, gammas, a, b, *widths, *node_weights, source.degrees, target.degrees, source.vectors,

@@ -79,7 +79,8 @@ def batched_pair_bytes(source: Stack, target: Stack, itemsize: int, *, costs_on_
     if costs_on_chip:
         return matrices + column_bytes(source, target)
     columns = max(source.most_columns, target.most_columns)
-    return matrices + (24 * columns + 16 * source.returns.shape[1]) * (n + m) + 48 * n * m
+    dense = int(source.returns.shape[1])
+    return matrices + (24 * columns + 16 * dense) * (n + m) + 48 * n * m
 
 
 def run_chunks(

@@ -1,0 +1,90 @@
+"""Several GPUs: pairs are dealt to them by cost, and one thread drives each.
+
+A worker is one entry of the list of devices. It has a stream of its own, so that two workers on one device do not wait
+for each other. Which worker solves a pair changes its value by rounding at most, as its place in a batch does.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rwk.runtime.threads import Ticker
+from rwk.transport.problem import PairResults
+from rwk.transport.work import pair_cost
+
+LEAST_WORK: Final = 2e9  # multiply-adds per iteration that are worth another worker: about a millisecond
+
+
+def dealt(sizes: NDArray[np.int64], pairs: NDArray[np.int64], workers: int) -> list[NDArray[np.int64]]:
+    """Indices of the pairs of each worker, with about the same cost each and in the order given.
+
+    Pairs are dealt in turn, the most expensive first, forwards and backwards; fewer workers than asked for take part
+    if there is little to do.
+
+    >>> pairs = np.array([[0, 0], [0, 1], [1, 1], [1, 1], [0, 0]])
+    >>> [share.tolist() for share in dealt(np.array([1000, 2000]), pairs, 2)]
+    [[0, 2, 4], [1, 3]]
+    """
+    costs = pair_cost(*sizes[pairs].T.astype(np.float64))
+    used = int(np.clip(costs.sum() // LEAST_WORK, 1, min(workers, max(len(pairs), 1))))
+    order = np.argsort(-costs, kind="stable")
+    turn = np.arange(len(order)) % (2 * used)
+    worker = np.where(turn < used, turn, 2 * used - 1 - turn)
+    return [np.sort(order[worker == number]) for number in range(used)]
+
+
+def run_on_workers(
+    solve: Callable[[int, Any, NDArray[np.int64], Ticker], PairResults],
+    devices: list[Any],
+    shares: list[NDArray[np.int64]],
+    tick: Ticker,
+) -> PairResults:
+    """Call `solve(worker, device, share, tick)` for each share in a thread of its own; results in the order given."""
+    lock, stopped = threading.Lock(), threading.Event()
+
+    def heard(done: int) -> None:
+        if stopped.is_set():  # another worker failed, or the user interrupted
+            raise InterruptedError("stopped")
+        with lock:
+            tick(done)
+
+    def work(worker: int) -> PairResults:
+        try:
+            with own_stream(devices[worker]):
+                return solve(worker, devices[worker], shares[worker], heard)
+        except BaseException:
+            stopped.set()
+            raise
+
+    results = PairResults.empty(sum(map(len, shares)))
+    with ThreadPoolExecutor(len(shares)) as pool:
+        running = [pool.submit(work, worker) for worker in range(len(shares))]
+        try:
+            for future, share in zip(running, shares, strict=True):
+                results.put(share, future.result())
+        except BaseException as error:
+            stopped.set()
+            failed = [future.exception() for future in running]
+            first = next((each for each in failed if each and not isinstance(each, InterruptedError)), None)
+            raise first if first is not None and isinstance(error, InterruptedError) else error from None
+    return results
+
+
+@contextmanager
+def own_stream(device: Any) -> Iterator[None]:
+    """Make the device the current one of this thread, with a stream of its own; does nothing on the CPU."""
+    if device.type != "cuda":
+        yield
+        return
+    import torch
+
+    with torch.cuda.device(device), torch.cuda.stream(torch.cuda.Stream(device)):
+        yield
+        torch.cuda.current_stream().synchronize()
