@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final, NamedTuple
 
+from rwk.runtime.device import kernels_usable
 from rwk.transport.gpu.batched_costs import linear_cost, log_degree_prior
 from rwk.transport.gpu.batched_sinkhorn import FAR, sinkhorn_plan
 from rwk.transport.gpu.device_measures import Stack, Store
@@ -33,6 +34,8 @@ from rwk.transport.problem import (
 # If a gap in single precision is nearer to the tolerance than this, relative to the mean of |gradient|, the pair is
 # solved again in double precision: one iteration more or less changes a value by far more than rounding does.
 UNSURE_32: Final = 1e-6
+STREAMED = True  # whether large pairs are solved by streamed.py
+WIDEST: Final = 1024  # nodes of the larger graph of a pair that is
 LEAST_MASS: Final = {4: LEAST_MASS_32, 8: LEAST_MASS_64}  # by bytes per number
 
 
@@ -228,11 +231,45 @@ def value_at(batch: PairBatch, weights: CostWeights, point: BatchPoint, image: A
     return value if kl == 0.0 else value + kl * (point.entropy - inner(point.gamma, batch.log_prior))
 
 
-def _plan(g: Any, batch: PairBatch, mass: float, options: ScgOptions) -> Any:
-    """Step 4: feasible plans (B, N, M) for the costs g."""
-    if mass == 1.0:
-        return sinkhorn_plan(g, batch.mu, batch.nu, options.entropy, options.sinkhorn_iter)
-    return partial_plan(g, batch.mu, batch.nu, mass, options.entropy, options.sinkhorn_iter)
+def _direction(
+    batch: PairBatch, image: Any, point: BatchPoint, weights: CostWeights, options: ScgOptions
+) -> tuple[Any, Any, Any]:
+    """Steps 3 to 5: Delta (B, N, M), <g, Delta> and <gamma, |g|> (B,)."""
+    kl = weights.beta_global * weights.degree_weight
+    if weights.mass != 1.0 or not _streams(point.gamma):
+        return _plain_direction(batch, image, point, weights, options)
+    from rwk.transport.gpu.streamed import streamed_direction
+
+    delta, slope, size, carried = streamed_direction(
+        batch, image, point.gamma, kl, options.entropy, options.sinkhorn_iter
+    )
+    if not bool(carried.all()):  # the spread of some pairs is too large for single precision
+        others = ~carried
+        again = _plain_direction(batch.take(others), image[others], point.take(others), weights, options)
+        delta[others], slope[others], size[others] = again
+    return delta, slope, size
+
+
+def _plain_direction(
+    batch: PairBatch, image: Any, point: BatchPoint, weights: CostWeights, options: ScgOptions
+) -> tuple[Any, Any, Any]:
+    import torch
+
+    kl = weights.beta_global * weights.degree_weight
+    g = torch.add(batch.fixed, image, alpha=2.0)  # 3 gradient
+    if kl != 0.0:
+        g.add_(point.logs, alpha=kl)
+    if weights.mass == 1.0:  # 4 direction
+        plan = sinkhorn_plan(g, batch.mu, batch.nu, options.entropy, options.sinkhorn_iter)
+    else:
+        plan = partial_plan(g, batch.mu, batch.nu, weights.mass, options.entropy, options.sinkhorn_iter)
+    delta = plan.sub_(point.gamma)
+    return delta, inner(delta, g), inner(point.gamma, g.abs())
+
+
+def _streams(gamma: Any) -> bool:
+    """Whether the kernel of streamed.py solves matrices like these."""
+    return bool(STREAMED and gamma.element_size() == 4 and gamma.shape[2] <= WIDEST and kernels_usable(gamma.device))
 
 
 def solve_batch(
@@ -277,14 +314,9 @@ def solve_batch(
     held = torch.arange(count, device=device)  # indices of the pairs that are still in the working arrays
     active = torch.ones(count, dtype=torch.bool, device=device)
     for _ in range(options.max_iter):
-        g = torch.add(batch.fixed, image, alpha=2.0)  # 3 gradient
-        if kl != 0.0:
-            g.add_(point.logs, alpha=kl)
-        delta = _plan(g, batch, weights.mass, options).sub_(point.gamma)  # 4 direction
-        slope = inner(delta, g)  # 5 gap
+        delta, slope, size = _direction(batch, image, point, weights, options)  # 3 gradient, 4 direction, 5 gap
         if narrow:
-            results.unsure[held] |= active & ((slope + options.tol).abs() <= UNSURE_32 * inner(point.gamma, g.abs()))
-        del g
+            results.unsure[held] |= active & ((slope + options.tol).abs() <= UNSURE_32 * size)
         results.gaps[held] = torch.where(active, -slope, results.gaps[held])
         if trace:
             results.history.append((objective, -slope))
