@@ -187,9 +187,10 @@ def test_pairs_are_dealt_by_cost(workers: int) -> None:
     pairs = rng.integers(0, 60, (500, 2))
     shares = devices.dealt(sizes, pairs, workers)
     assert sorted(np.concatenate(shares).tolist()) == list(range(500))
-    costs = [float(pair_cost(*sizes[pairs[share]].T.astype(float)).sum()) for share in shares]
+    widths = store.width_of(sizes).astype(float)
+    costs = [float(pair_cost(*widths[pairs[share]].T).sum()) for share in shares]
     assert len(costs) == workers
-    assert max(costs) - min(costs) <= pair_cost(2000.0, 2000.0)
+    assert max(costs) - min(costs) <= pair_cost(2048.0, 2048.0)
     assert len(devices.dealt(sizes, pairs[:1], workers)) == 1
     assert len(devices.dealt(np.full(60, 3), pairs, workers)) == 1  # too little for a second worker
 

@@ -111,9 +111,12 @@ def planned(measures: GraphMeasures, pairs: NDArray[np.int64], weights: CostWeig
     equal size are solved both ways, and so is every pair if the two Laplacian weights differ. A graph with itself is
     one problem either way.
     """
-    sizes = measures.sizes[pairs]
-    solves = np.where((sizes[:, 0] > sizes[:, 1])[:, None], pairs[:, ::-1], pairs).astype(np.int64)
-    twice = sizes[:, 0] == sizes[:, 1]
+    sizes = measures.sizes.astype(np.int32)  # of millions of pairs: half the memory
+    first, second = sizes[pairs[:, 0]], sizes[pairs[:, 1]]
+    solves = np.array(pairs, np.int64)
+    larger = np.flatnonzero(first > second)
+    solves[larger] = solves[larger, ::-1]
+    twice = first == second
     if weights.beta_local != 0 and weights.laplacian_source != weights.laplacian_target:
         twice[:] = True
     numbers = np.flatnonzero(twice & (pairs[:, 0] != pairs[:, 1]))

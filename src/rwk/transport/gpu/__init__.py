@@ -73,7 +73,8 @@ def run_pairs(
     shares = dealt(measures.sizes, pairs, len(devices))
 
     def solve(worker: int, device: Any, share: NDArray[np.int64], told: Ticker) -> PairResults:
-        return _solve_on(device, worker, measures, pairs[share], weights, options, told)
+        mine = pairs if len(share) == len(pairs) else pairs[share]
+        return _solve_on(device, worker, measures, mine, weights, options, told)
 
     _drop_others(measures)
     with _on_device():

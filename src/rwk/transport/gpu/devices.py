@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.runtime.threads import Ticker
+from rwk.transport.gpu.device_measures import width_of
 from rwk.transport.problem import PairResults
 from rwk.transport.work import pair_cost
 
@@ -25,19 +26,27 @@ LEAST_WORK: Final = 2e9  # multiply-adds per iteration that are worth another wo
 def dealt(sizes: NDArray[np.int64], pairs: NDArray[np.int64], workers: int) -> list[NDArray[np.int64]]:
     """Indices of the pairs of each worker, with about the same cost each and in the order given.
 
-    Pairs are dealt in turn, the most expensive first, forwards and backwards; fewer workers than asked for take part
-    if there is little to do.
+    Pairs are dealt in turn, the most expensive size classes first, forwards and backwards; fewer workers than asked
+    for take part if there is little to do.
 
     >>> pairs = np.array([[0, 0], [0, 1], [1, 1], [1, 1], [0, 0]])
     >>> [share.tolist() for share in dealt(np.array([1000, 2000]), pairs, 2)]
     [[0, 2, 4], [1, 3]]
     """
-    costs = pair_cost(*sizes[pairs].T.astype(np.float64))
-    used = int(np.clip(costs.sum() // LEAST_WORK, 1, min(workers, max(len(pairs), 1))))
-    order = np.argsort(-costs, kind="stable")
+    if workers == 1 or len(pairs) < 2:
+        return [np.arange(len(pairs))]
+    widths, classes = np.unique(width_of(sizes), return_inverse=True)
+    costs = pair_cost(widths[:, None].astype(np.float64), widths[None, :].astype(np.float64)).ravel()
+    codes = (classes * len(widths))[pairs[:, 0]] + classes[pairs[:, 1]]
+    work = float(costs @ np.bincount(codes, minlength=len(costs)))
+    used = int(np.clip(work // LEAST_WORK, 1, min(workers, len(pairs))))
+    rank = np.empty(len(costs), np.uint16)
+    rank[np.argsort(-costs, kind="stable")] = np.arange(len(costs))
+    order = np.argsort(rank[codes], kind="stable")  # NumPy uses a radix sort for 16-bit numbers
     turn = np.arange(len(order)) % (2 * used)
-    worker = np.where(turn < used, turn, 2 * used - 1 - turn)
-    return [np.sort(order[worker == number]) for number in range(used)]
+    worker = np.empty(len(order), np.int64)
+    worker[order] = np.where(turn < used, turn, 2 * used - 1 - turn)
+    return [np.flatnonzero(worker == number) for number in range(used)]
 
 
 def run_on_workers(
