@@ -7,10 +7,13 @@
       fused.py             the numbered steps for one pair, entirely on chip (Triton)
       fused_costs.py       step 1 (costs): M of every pair of a chunk, tile by tile (Triton)
       fused_sinkhorn.py    step 4 (direction), on plain numbers or on logarithms
-      fused_math.py        arithmetic for fused.py and fused_sinkhorn.py
+      fused_math.py        arithmetic for the kernels
+      direction.py         steps 2 to 4 as kernels of their own, a few pairs per warp
+      step.py              steps 5 to 9 as kernels of their own
     batched.py           the numbered steps for B pairs at once (torch): large graphs, single pairs, or no Triton
       batched_costs.py     step 1 (costs)
       batched_sinkhorn.py  step 4 (direction)
+      streamed.py          steps 3 to 5 in one kernel that reads the matrices of a pair tile by tile
       partial_batch.py     a mass below 1: its step 4, and what its Q adds
 
     run_pairs ──► plan ──► up to 128 nodes: fused_run ──► fused, fused_costs ──► fused_sinkhorn, fused_math
