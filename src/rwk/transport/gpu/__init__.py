@@ -13,7 +13,8 @@
     batched.py           the numbered steps for B pairs at once (torch): large graphs, single pairs, or no Triton
       batched_costs.py     step 1 (costs)
       batched_sinkhorn.py  step 4 (direction)
-      streamed.py          steps 3 to 5 in one kernel that reads the matrices of a pair tile by tile
+    streamed_run.py      large graphs, with Triton: solves batches with the kernels of
+      streamed.py          all steps but the products; a program reads the matrices of its pair tile by tile
       partial_batch.py     a mass below 1: its step 4, and what its Q adds
 
     run_pairs ──► plan ──► up to 128 nodes: fused_run ──► fused, fused_costs ──► fused_sinkhorn, fused_math
@@ -51,6 +52,7 @@ from rwk.transport.gpu.plan import LARGEST_BATCH, Group, Job, batched_pair_bytes
 from rwk.transport.measures import GraphMeasures
 from rwk.transport.problem import CostWeights, PairResults, PairSolution, ScgOptions, make_solution
 
+STREAMED = True  # whether large pairs are solved by streamed_run.py if kernels can be used
 SMALL_REMAINDER: Final = 0.3  # of the Gromov-Wasserstein term's constant part
 SMALL_SHARE: Final = 0.1  # of the largest product cost, which is computed as 1 minus a number near 1
 UNEVEN_WEIGHTS: Final = 1e3  # largest node weight of a graph divided by its smallest
@@ -209,12 +211,16 @@ def _run_batched(job: Job, group: Group, *, fused: bool) -> NDArray[np.int64]:
         a, b = job.places(members)
         if fused:
             from rwk.transport.gpu.fused_run import linear_cost_on_chip
+            from rwk.transport.gpu.streamed_run import solve_streamed
 
-            costs = linear_cost_on_chip(job, source, target, a, b), None
+            cost = linear_cost_on_chip(job, source, target, a, b)
         else:
-            costs = linear_cost(store, source, target, a, b, job.weights)[0], None
-        batch = load_batch(store, source, target, a, b, job.weights, costs)
-        solved = solve_batch(batch, job.weights, job.options)
+            cost = linear_cost(store, source, target, a, b, job.weights)[0]
+        if fused and STREAMED:
+            solved = solve_streamed(cost, source, target, a, b, job.weights, job.options)
+        else:
+            batch = load_batch(store, source, target, a, b, job.weights, (cost, None))
+            solved = solve_batch(batch, job.weights, job.options)
         job.results.put(members, _as_results(solved))
         unsure.append(members[solved.unsure.cpu().numpy()])
         job.report(len(members))

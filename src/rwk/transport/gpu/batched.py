@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from typing import Any, Final, NamedTuple
 
-from rwk.runtime.device import kernels_usable
 from rwk.transport.gpu.batched_costs import linear_cost, log_degree_prior
 from rwk.transport.gpu.batched_sinkhorn import FAR, sinkhorn_plan
 from rwk.transport.gpu.device_measures import Stack, Store
@@ -34,8 +33,6 @@ from rwk.transport.problem import (
 # If a gap in single precision is nearer to the tolerance than this, relative to the mean of |gradient|, the pair is
 # solved again in double precision: one iteration more or less changes a value by far more than rounding does.
 UNSURE_32: Final = 1e-6
-STREAMED = True  # whether large pairs are solved by streamed.py
-WIDEST: Final = 1024  # nodes of the larger graph of a pair that is
 LEAST_MASS: Final = {4: LEAST_MASS_32, 8: LEAST_MASS_64}  # by bytes per number
 
 
@@ -235,24 +232,6 @@ def _direction(
     batch: PairBatch, image: Any, point: BatchPoint, weights: CostWeights, options: ScgOptions
 ) -> tuple[Any, Any, Any]:
     """Steps 3 to 5: Delta (B, N, M), <g, Delta> and <gamma, |g|> (B,)."""
-    kl = weights.beta_global * weights.degree_weight
-    if weights.mass != 1.0 or not _streams(point.gamma):
-        return _plain_direction(batch, image, point, weights, options)
-    from rwk.transport.gpu.streamed import streamed_direction
-
-    delta, slope, size, carried = streamed_direction(
-        batch, image, point.gamma, kl, options.entropy, options.sinkhorn_iter
-    )
-    if not bool(carried.all()):  # the spread of some pairs is too large for single precision
-        others = ~carried
-        again = _plain_direction(batch.take(others), image[others], point.take(others), weights, options)
-        delta[others], slope[others], size[others] = again
-    return delta, slope, size
-
-
-def _plain_direction(
-    batch: PairBatch, image: Any, point: BatchPoint, weights: CostWeights, options: ScgOptions
-) -> tuple[Any, Any, Any]:
     import torch
 
     kl = weights.beta_global * weights.degree_weight
@@ -265,11 +244,6 @@ def _plain_direction(
         plan = partial_plan(g, batch.mu, batch.nu, weights.mass, options.entropy, options.sinkhorn_iter)
     delta = plan.sub_(point.gamma)
     return delta, inner(delta, g), inner(point.gamma, g.abs())
-
-
-def _streams(gamma: Any) -> bool:
-    """Whether the kernel of streamed.py solves matrices like these."""
-    return bool(STREAMED and gamma.element_size() == 4 and gamma.shape[2] <= WIDEST and kernels_usable(gamma.device))
 
 
 def solve_batch(
