@@ -17,7 +17,18 @@ import pytest
 import naive
 from asserts import assert_close, assert_finite, assert_marginals, tolerance
 from generators import hard_sets
-from gpu_cases import CASES, INTERPRETED, INTERPRETED_PAIRS, INTERPRETED_SETTINGS, all_pairs, measured, ragged_set
+from gpu_cases import (
+    CASES,
+    INTERPRETED,
+    INTERPRETED_PAIRS,
+    INTERPRETED_SETTINGS,
+    STREAMED,
+    STREAMED_PAIRS,
+    STREAMED_SIZES,
+    all_pairs,
+    measured,
+    ragged_set,
+)
 from rwk import GraphError, GraphSet, Parameters, RWKernel, align, pairwise_discrepancy
 from rwk.represent import represent
 from rwk.runtime.backends import BackendError
@@ -481,3 +492,15 @@ def test_fused_kernels_agree_with_the_cpu(name: str, interpreted: Any) -> None:
         assert_close(coupling, wanted.coupling, 1e-4, what="coupling")
         first, second = (measures.weights[measures.offsets[g] : measures.offsets[g + 1]] for g in (a, b))
         assert_marginals(coupling, first, second, "float32")
+
+
+@needs_triton
+@pytest.mark.parametrize("name", STREAMED)
+def test_kernels_for_large_graphs_agree_with_the_cpu(name: str, interpreted: Any) -> None:
+    measures, weights, options = measured(name, STREAMED_SIZES, **INTERPRETED_SETTINGS)
+    wanted = threads.run_pairs(measures, STREAMED_PAIRS, weights, options, n_jobs=1)
+    values, n_iter, gaps, converged = interpreted[f"streamed/{name}"].T
+    assert_close(values, wanted.values, 1e-6, what="value")
+    assert (n_iter == wanted.n_iter).all()
+    assert (converged == wanted.converged).all()
+    assert_close(gaps, wanted.gaps, 1e-5, scale=1.0)
