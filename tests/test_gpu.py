@@ -179,6 +179,18 @@ def test_graphs_of_every_kind_have_numbers_of_one_kind(name: str) -> None:
     assert kinds(name) == kinds("all terms")
 
 
+def test_halves_hold_what_single_precision_does() -> None:
+    rng = np.random.default_rng(2)
+    maps = torch.from_numpy(rng.normal(size=(4, 3, 16, 16)) * 10.0 ** rng.integers(-30, 30, (4, 3, 1, 1))).float()
+    maps[1, 2] = 0.0
+    halves, units = store._halves(maps)
+    assert halves.dtype == torch.float16
+    assert torch.isfinite(halves).all()
+    again = (halves[:, :, 0].double() + halves[:, :, 1].double()) * units.double()[:, :, None, None]
+    largest = maps.double().abs().amax(dim=(2, 3), keepdim=True)
+    assert ((again - maps.double()).abs() <= 2.0**-22 * largest).all()
+
+
 def test_the_two_bodies_share_their_constants() -> None:
     assert batched.ARMIJO == cpu.ARMIJO
     assert batched.HALVINGS == cpu.HALVINGS

@@ -241,12 +241,16 @@ def _spoilt(measures: GraphMeasures, job: Job) -> NDArray[np.int64]:
     A value may be a small difference of large terms. Also, L contains 1 / weights, so its entries differ widely in size
     if the node weights of a graph do.
     """
-    remainder = SMALL_REMAINDER * job.weights.beta_global * job.store.moments[job.pairs].sum(axis=1)
-    remainder += SMALL_SHARE * job.store.product_cost
+    first, second = job.pairs.T
+    # each graph's part of the value below which a pair is solved again
+    small = SMALL_REMAINDER * job.weights.beta_global * job.store.moments + 0.5 * SMALL_SHARE * job.store.product_cost
+    spoilt = np.abs(job.results.values) < small[first] + small[second]
     starts = measures.offsets[:-1]
     largest, least = (extreme.reduceat(measures.weights, starts) for extreme in (np.maximum, np.minimum))
-    uneven = (largest > UNEVEN_WEIGHTS * least)[job.pairs].any(axis=1)
-    return np.flatnonzero(uneven | (np.abs(job.results.values) < remainder))
+    uneven = largest > UNEVEN_WEIGHTS * least
+    if uneven.any():
+        spoilt |= uneven[first] | uneven[second]
+    return np.flatnonzero(spoilt)
 
 
 def _solve_in_double(measures: GraphMeasures, members: NDArray[np.int64], job: Job) -> None:
