@@ -17,6 +17,7 @@ from rwk.transport.measures import GraphMeasures
 LADDER: Final = (16, 32, 64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024)
 GROWTH_STEP: Final = 512  # larger widths are multiples of this
 ENTRIES_AT_ONCE: Final = 2**26  # entries of sparse columns that are made dense together
+ONE_WARP: Final = 32  # one warp computes the products of graphs up to this width
 FUSED_WIDTH: Final = 128  # the fused kernel solves graphs up to this width, with a dense S; larger ones use F
 
 
@@ -31,7 +32,8 @@ class Stack(NamedTuple):
     maps: Any  # (g, 2, P, P): C_P and L
     operands: Any  # (g, 3, P, P) for the fused kernel: C_P, L and S, columns in `operand_order`
     halves: Any  # (g, 3, 2, P, P) float16: C_P, L and S in `units`, as sums of two numbers each
-    units: Any  # (g, 3): powers of two
+    fragments: Any  # the same numbers for one-warp kernels, up to 32 nodes: (g, 3, 2, P^2), see `_fragments`
+    units: Any  # (g, 4): the units of the three maps, powers of two, and the largest weight of a node
     factors: Any  # (g, P, r): F
     vectors: Any  # (g, 4, P): C_P^2 w / 2, C_P w, L w, S w
     moments: Any  # (g,): <C_P^2 w / 2, w>
@@ -127,11 +129,14 @@ def _make_stack(
     vectors = torch.cat([half, structure.bmm(column), laplacian.bmm(column), narrow], dim=2).transpose(1, 2)
     maps = torch.stack([structure.to(real), laplacian.to(real)], dim=1)
     operands, halves, units = maps[:0], maps[:0, :, None].to(torch.float16), maps[:0, 0, 0]
+    fragments = halves
     if width <= FUSED_WIDTH and real == torch.float32:
         dense = factors.bmm(factors.transpose(1, 2)).to(real)
         all_maps = torch.cat([maps, dense[:, None]], dim=1)
         operands = all_maps[..., operand_order(width)].contiguous()
         halves, units = _halves(all_maps)
+        units = torch.cat([units, weights.amax(dim=1, keepdim=True).to(real)], dim=1)
+        fragments = _fragments(halves) if width <= ONE_WARP else halves[:0]
     offsets, column_ids, columns, norms = _columns(measures, graphs, width, entries, ids, real)
     return Stack(
         width=width,
@@ -141,6 +146,7 @@ def _make_stack(
         maps=maps,
         operands=operands,
         halves=halves,
+        fragments=fragments,
         units=units,
         factors=factors.to(real),
         vectors=vectors.to(real).contiguous(),
@@ -183,6 +189,16 @@ def _halves(maps: Any) -> tuple[Any, Any]:
     high = scaled.to(torch.float16)
     low = (scaled - high.to(scaled.dtype)).to(torch.float16)
     return torch.stack([high, low], dim=2).contiguous(), units.contiguous()
+
+
+def _fragments(halves: Any) -> Any:
+    """Matrices (g, 3, 2, P, P) as (g, 3, 2, P^2), in tiles of 16 x 16 in the order in which tensor cores hold them.
+
+    Thread 4 g + t holds rows g and g + 8, and columns 2 t, 2 t + 1, 2 t + 8 and 2 t + 9 of a tile.
+    """
+    count, tiles = len(halves), halves.shape[-1] // 16
+    parts = halves.reshape(count, 6, tiles, 2, 8, tiles, 2, 4, 2)  # (..., row: up, far, g, column: left, far, t, odd)
+    return parts.permute(0, 1, 2, 5, 4, 7, 6, 3, 8).reshape(count, 3, 2, -1).contiguous()
 
 
 def operand_order(width: int) -> NDArray[np.int64]:

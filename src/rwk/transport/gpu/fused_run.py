@@ -125,15 +125,15 @@ class Tuning(NamedTuple):
     run: int  # L: columns of a row that follow each other before the next pair (`direction`)
     warps: int  # of `direction_kernel`
     step_warps: int
-    half: bool = True  # products of float16 halves, or of tf32 numbers
+    half: int = 1  # products of float16 halves, 2 of fragments, or 0 of tf32 numbers
     step_registers: int | None = None  # at most, per thread
 
 
 TUNING: dict[tuple[int, int], Tuning | None] = {
-    (16, 16): Tuning(4, 16, 1, 1),
-    (32, 32): Tuning(2, 16, 1, 2),
+    (16, 16): Tuning(8, 16, 1, 1, 2),
+    (32, 32): Tuning(2, 16, 1, 1, 2),
     (32, 64): Tuning(1, 32, 1, 2),
-    (64, 64): Tuning(1, 32, 1, 4),
+    (64, 64): Tuning(1, 32, 1, 4, 1, 168),
     (32, 128): Tuning(1, 32, 1, 4),
     (64, 128): Tuning(1, 32, 2, 4),
     (128, 128): Tuning(1, 32, 4, 8),
@@ -158,7 +158,9 @@ def launch_steps(
         weights.beta_local * weights.laplacian_target, 0.5 * weights.beta_local * weights.ridge,
     )  # fmt: skip
     kl = weights.beta_global * weights.degree_weight
-    both = (source.halves, target.halves) if tuning.half else (source.operands, target.operands)
+    used = sum(2**t for t, weight in enumerate(terms[:3]) if weight != 0.0)
+    names = ("operands", "halves", "fragments")
+    both = (getattr(source, names[tuning.half]), getattr(target, names[tuning.half]))
     maps = *both, source.units, target.units
     more = {} if tuning.step_registers is None else {"maxnreg": tuning.step_registers}
     start_kernel[(count,)](
@@ -177,12 +179,13 @@ def launch_steps(
             num_warps=tuning.warps,
         )  # fmt: skip
         step_kernel[(len(listed),)](
-            gradients, gammas, plans, listed, a, b, *widths, *node_weights, *maps, gaps, n_iter, states, unsure,
-            *terms, kl, options.tol, options.max_iter, N=n, M=m, HALF=tuning.half, num_warps=tuning.step_warps, **more,
+            gradients, gammas, plans, listed, a, b, *widths, *maps, gaps, n_iter, states, unsure,
+            *terms, kl, options.tol, options.max_iter, N=n, M=m, HALF=tuning.half, TERMS=used,
+            num_warps=tuning.step_warps, **more,
         )  # fmt: skip
     value_kernel[(count,)](
-        gradients, gammas, a, b, *widths, *node_weights, *maps, source.vectors, target.vectors, values, *terms,
-        N=n, M=m, HALF=tuning.half, num_warps=tuning.step_warps, **more,
+        gradients, gammas, a, b, *widths, *maps, source.vectors, target.vectors, values, *terms,
+        N=n, M=m, HALF=tuning.half, TERMS=used, num_warps=tuning.step_warps, **more,
     )  # fmt: skip
     states = torch.where(states == STOPPED, 0, states) + UNSURE * unsure
     return Solved(values, n_iter, gaps, states, gammas if couplings else None)

@@ -77,28 +77,72 @@ def _half_map(
 
 
 @triton.jit
-def _bounds(weights_a, weights_b, a, b, width_a, width_b, N: tl.constexpr, M: tl.constexpr):
-    """Bounds for a difference of couplings: of its entries, and of the absolute sums of its columns."""
-    i, k = tl.arange(0, N), tl.arange(0, M)
-    mu = tl.max(tl.load(weights_a + a * width_a + i, mask=i < width_a, other=0.0), axis=0)
-    nu = tl.max(tl.load(weights_b + b * width_b + k, mask=k < width_b, other=0.0), axis=0)
-    return tl.minimum(mu, nu), 2.0 * nu
+def _fragments(maps, width, N: tl.constexpr, RIGHT: tl.constexpr):
+    """One half of a symmetric map (N, N), stored as threads hold tiles of a left operand; or as a right operand."""
+    tiles: tl.constexpr = N // 16
+    row = tl.arange(0, tiles * tiles * 32)[:, None]
+    tile, lane = row // 32, row % 32
+    across = width // 16
+    up, left = tile // tiles, tile % tiles
+    place = ((up * across + left) * 32 + lane) * 8 + tl.arange(0, 8)[None, :]
+    if tiles == 1:
+        held = tl.load(maps + place)
+    else:
+        held = tl.load(maps + place, mask=(up < across) & (left < across), other=0.0)
+    # (up, left, g, t, far column, far row, odd column): row 8 r + g of a tile, column 8 c + 2 t + o
+    parts = tl.reshape(held, (tiles, tiles, 8, 4, 2, 2, 2))
+    parts = tl.permute(parts, (1, 4, 3, 6, 0, 5, 2)) if RIGHT else tl.permute(parts, (0, 5, 2, 1, 4, 3, 6))
+    return tl.reshape(parts, (N, N))
+
+
+@triton.jit
+def _fragment_map(
+    x, bounds, maps_a, maps_b, units_a, units_b, width_a, width_b, ridge, w_structure, w_source, w_target,
+    N: tl.constexpr, M: tl.constexpr, TERMS: tl.constexpr,
+):  # fmt: skip
+    """As `_half_map`, for one warp: only X has to move between threads, once."""
+    area_a, area_b = width_a * width_a, width_b * width_b
+    unit = _power_below(2048.0 / bounds[0])
+    half_unit = _power_below(16.0 / (unit * bounds[1]))  # |left X| <= 2048 unit bounds[1] in the units of the map
+    x_high, x_low = _halves(unit * x)
+    image = ridge * x
+    for t in tl.static_range(3):
+        if TERMS >> t & 1:  # known when the kernel is compiled, so that all maps can be loaded early
+            weight = w_structure if t == 0 else (w_source if t == 1 else w_target)
+            other = (3 - t) % 3
+            left_high = _fragments(maps_a + 2 * t * area_a, width_a, N, False)  # C, L, S
+            left_low = _fragments(maps_a + (2 * t + 1) * area_a, width_a, N, False)
+            right_high = _fragments(maps_b + 2 * other * area_b, width_b, M, True)  # C, S, L
+            right_low = _fragments(maps_b + (2 * other + 1) * area_b, width_b, M, True)
+            half_high, half_low = _halves(half_unit * _half_product(left_high, left_low, x_high, x_low, N, M))  # left X
+            whole = _half_product(half_high, half_low, right_high, right_low, N, M)
+            units = tl.load(units_a + t) * tl.load(units_b + other) / (unit * half_unit)
+            image += (weight * units) * whole
+    return image
 
 
 @triton.jit
 def _image(
-    x, a, b, weights_a, weights_b, maps_a, maps_b, units_a, units_b, width_a, width_b,
-    ridge, w_structure, w_source, w_target, N: tl.constexpr, M: tl.constexpr, HALF: tl.constexpr,
+    x, a, b, maps_a, maps_b, units_a, units_b, width_a, width_b,
+    ridge, w_structure, w_source, w_target, N: tl.constexpr, M: tl.constexpr, HALF: tl.constexpr, TERMS: tl.constexpr,
 ):  # fmt: skip
     """Q(X) of the pair of places a and b."""
-    if HALF:
-        bounds = _bounds(weights_a, weights_b, a, b, width_a, width_b, N, M)
+    if HALF > 0:
         maps_a += a * 6 * width_a * width_a
         maps_b += b * 6 * width_b * width_b
-        image = _half_map(
-            x, bounds, maps_a, maps_b, units_a + 3 * a, units_b + 3 * b, width_a, width_b,
-            ridge, w_structure, w_source, w_target, N, M,
-        )  # fmt: skip
+        # bounds of |X| and of the sums of |X| over columns, from the largest weights of nodes
+        mu, nu = tl.load(units_a + 4 * a + 3), tl.load(units_b + 4 * b + 3)
+        bounds = tl.minimum(mu, nu), 2.0 * nu
+        if HALF == 2:
+            image = _fragment_map(
+                x, bounds, maps_a, maps_b, units_a + 4 * a, units_b + 4 * b, width_a, width_b,
+                ridge, w_structure, w_source, w_target, N, M, TERMS,
+            )  # fmt: skip
+        else:
+            image = _half_map(
+                x, bounds, maps_a, maps_b, units_a + 4 * a, units_b + 4 * b, width_a, width_b,
+                ridge, w_structure, w_source, w_target, N, M,
+            )  # fmt: skip
     else:
         maps_a += a * 3 * width_a * width_a
         maps_b += b * 3 * width_b * width_b
@@ -108,22 +152,24 @@ def _image(
 
 @triton.jit(do_not_specialize=["max_iter"])
 def step_kernel(
-    gradients, gammas, plans, listed, pairs_a, pairs_b, width_a, width_b, weights_a, weights_b,
+    gradients, gammas, plans, listed, pairs_a, pairs_b, width_a, width_b,
     maps_a, maps_b, units_a, units_b, gaps, iterations, states, unsure,
     beta_global, w_source, w_target, ridge, kl, tol, max_iter,
-    N: tl.constexpr, M: tl.constexpr, HALF: tl.constexpr,
+    N: tl.constexpr, M: tl.constexpr, HALF: tl.constexpr, TERMS: tl.constexpr,
 ):  # fmt: skip
     """Steps 5 to 8, and 3 of the next iteration, for one listed pair.
 
     Its state becomes 1 if it has converged, and 3 if no step descends or no iteration is left.
     """
     pair = tl.load(listed + tl.program_id(0))
-    if tl.load(states + pair) == 0:
-        i, k = tl.arange(0, N), tl.arange(0, M)
-        place = pair * N * M + i[:, None] * M + k[None, :]
-        gamma = tl.load(gammas + place)
-        g = tl.load(gradients + place)
-        x = tl.load(plans + place) - gamma
+    state = tl.load(states + pair)
+    a, b = tl.load(pairs_a + pair), tl.load(pairs_b + pair)
+    i, k = tl.arange(0, N), tl.arange(0, M)
+    place = pair * N * M + i[:, None] * M + k[None, :]
+    gamma = tl.load(gammas + place)
+    g = tl.load(gradients + place)
+    x = tl.load(plans + place) - gamma
+    if state == 0:
         slope = grand_total(x * g)  # 5 gap
         gap = -slope
         tl.store(gaps + pair, gap)
@@ -133,17 +179,18 @@ def step_kernel(
         if gap <= tol:
             tl.store(states + pair, CONVERGED)
         else:
-            a, b = tl.load(pairs_a + pair), tl.load(pairs_b + pair)
             image = _image(
-                x, a, b, weights_a, weights_b, maps_a, maps_b, units_a, units_b, width_a, width_b,
-                ridge, -beta_global, w_source, w_target, N, M, HALF,
+                x, a, b, maps_a, maps_b, units_a, units_b, width_a, width_b,
+                ridge, -beta_global, w_source, w_target, N, M, HALF, TERMS,
             )  # fmt: skip
-            tl.debug_barrier()  # so that arrays are read again, and need no registers during the products
-            gamma = tl.load(gammas + place)
-            x = tl.load(plans + place) - gamma
+            if N * M > 256:
+                tl.debug_barrier()  # so that arrays are read again, and need no registers during the products
+                gamma = tl.load(gammas + place)
+                x = tl.load(plans + place) - gamma
+                g = tl.load(gradients + place)
             alpha = _line_search(gamma, x, slope, grand_total(x * image), kl)  # 7 line search
             moved = tl.maximum(gamma + alpha * x, 0.0)  # 8 step
-            g = tl.load(gradients + place) + (2.0 * alpha) * image  # 3 gradient
+            g += (2.0 * alpha) * image  # 3 gradient
             if kl != 0.0:
                 g += kl * (logarithms(moved) - logarithms(gamma))
             tl.store(gammas + place, moved)
@@ -156,9 +203,9 @@ def step_kernel(
 
 @triton.jit
 def value_kernel(
-    gradients, gammas, pairs_a, pairs_b, width_a, width_b, weights_a, weights_b, maps_a, maps_b, units_a, units_b,
+    gradients, gammas, pairs_a, pairs_b, width_a, width_b, maps_a, maps_b, units_a, units_b,
     vectors_a, vectors_b, values, beta_global, w_source, w_target, ridge,
-    N: tl.constexpr, M: tl.constexpr, HALF: tl.constexpr,
+    N: tl.constexpr, M: tl.constexpr, HALF: tl.constexpr, TERMS: tl.constexpr,
 ):  # fmt: skip
     """Step 9 for one pair: the value, from gamma."""
     pair = tl.program_id(0).to(tl.int64)
@@ -167,8 +214,8 @@ def value_kernel(
     place = pair * N * M + i[:, None] * M + k[None, :]
     gamma = tl.load(gammas + place)
     image = _image(
-        gamma, a, b, weights_a, weights_b, maps_a, maps_b, units_a, units_b, width_a, width_b,
-        ridge, -beta_global, w_source, w_target, N, M, HALF,
+        gamma, a, b, maps_a, maps_b, units_a, units_b, width_a, width_b,
+        ridge, -beta_global, w_source, w_target, N, M, HALF, TERMS,
     )  # fmt: skip
     # the gradient contains Q(gamma) and the moments twice, H contains them once
     moment_a = tl.load(vectors_a + a * 4 * width_a + i, mask=i < width_a, other=0.0)
