@@ -10,7 +10,7 @@ from typing import Any
 
 from rwk.runtime.compiling import compiled_borrowing
 from rwk.transport.cpu.lanes.lane_data import LaneData, Workspace
-from rwk.transport.cpu.lanes.products import BLOCK, add_rows, row_sums
+from rwk.transport.cpu.lanes.products import BLOCK, scale_rows
 from rwk.transport.cpu.simd.vectormath import exp_of, quotient
 from rwk.transport.cpu.simd.vectors import fma, larger, load, smaller, splat, store, where_larger
 from rwk.transport.cpu.sinkhorn import TINY_32, TINY_64
@@ -42,12 +42,19 @@ def _one_round(mu: Any, nu: Any, n: int, m: int, kernel: Any, u: Any, v: Any, su
     for k in range(m):
         store(v, k, quotient(load(nu, k), larger(load(sums, k), tiny)))
         store(sums, k, zero)
-    for i in range(0, n, BLOCK):
-        rows = min(BLOCK, n - i)
-        row_sums(kernel, v, u, i, m, rows)
-        for j in range(i, i + rows):
-            store(u, j, quotient(load(mu, j), larger(load(u, j), tiny)))
-        add_rows(u, kernel, sums, i, m, rows)
+    i = 0
+    while i < n:
+        rows = _rows_of_block(n - i)
+        scale_rows(mu, kernel, v, u, sums, i, m, rows)
+        i += rows
+
+
+@compiled_borrowing
+def _rows_of_block(left: int) -> int:
+    """How many of the rows that are left the next block has: BLOCK of them, and the last two blocks share evenly."""
+    if left <= BLOCK or left >= 2 * BLOCK:
+        return min(left, BLOCK)
+    return (left + 1) // 2
 
 
 @compiled_borrowing

@@ -2,13 +2,15 @@
 
 A matrix is an array (rows, columns, lanes). A product computes tiles of ROWS x COLUMNS results that stay in registers,
 so each loaded vector serves several of them. Every result is one chain of fused multiply-adds in the order of the inner
-index: neither the tiling nor padding at the end changes its bits (R16). Products with one vector take BLOCK rows at a
-time. Tiles at the borders have code of their own for every number of rows and columns (`for_each_count`).
+index: neither the tiling nor padding at the end changes its bits (R16). Products with one vector take up to BLOCK rows
+at a time: few enough that their entries are still in the first-level cache when they are read again. Tiles at the
+borders have code of their own for every number of rows and columns (`for_each_count`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import product
 from typing import Any, Final
 
@@ -19,12 +21,14 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from rwk.runtime.compiling import compiled_borrowing
+from rwk.transport.cpu.simd.vectormath import divide
 from rwk.transport.cpu.simd.vectors import address, call_llvm, lanes_in, vector_type
+from rwk.transport.cpu.sinkhorn import TINY_32, TINY_64
 
 # as many results as fit in the registers beside the factors
 ROWS: Final = 4
 COLUMNS: Final = 4 if llvm.get_host_cpu_features().get("avx512f") else 2
-BLOCK: Final = 8 if llvm.get_host_cpu_features().get("avx512f") else 4
+BLOCK: Final = 4
 
 SIZE: Final = ir.IntType(64)
 
@@ -44,6 +48,14 @@ def for_each_count(builder: Any, counts: Any, most: tuple[int, ...], write: Call
         write(*known)
         builder.branch(after)
     builder.position_at_end(after)
+
+
+def _not_unrolled(module: Any) -> Any:
+    """Metadata of one loop: a node whose first operand is itself, as LLVM wants it."""
+    advice = module.add_metadata([ir.MetaDataString(module, "llvm.loop.unroll.disable")])
+    node = ir.values.MDValue(module, (), name=str(len(module.metadata)))
+    node.operands = (node, advice)
+    return node
 
 
 class _VectorCode:
@@ -70,6 +82,23 @@ class _VectorCode:
     def after(self, first: Any, count: int) -> list[Any]:
         """first, first + 1, ..., `count` of them."""
         return [self.builder.add(first, SIZE(c)) for c in range(count)]
+
+    @contextmanager
+    def each(self, count: Any) -> Iterator[Any]:
+        """A loop over 0, 1, ..., count - 1, at least once, which LLVM does not unroll: the code for what is left over
+        would be run as often, since few loops have more than twenty rounds."""
+        builder, before = self.builder, self.builder.block
+        body, after = builder.append_basic_block("each"), builder.append_basic_block("done")
+        builder.branch(body)
+        builder.position_at_end(body)
+        index = builder.phi(SIZE)
+        yield index
+        following = builder.add(index, SIZE(1))
+        index.add_incoming(SIZE(0), before)
+        index.add_incoming(following, builder.block)
+        again = builder.cbranch(builder.icmp_signed("<", following, count), body, after)
+        again.set_metadata("llvm.loop", _not_unrolled(builder.module))
+        builder.position_at_end(after)
 
     def sums(self, kind: Any, count: int) -> list[Any]:
         """Variables for sums, all zero."""
@@ -98,9 +127,9 @@ def tile_product(
             sums = code.sums(out, height * width)
             for p, place in enumerate(sums):
                 builder.store(code.load(out, z, down[p // width], across[p % width]), place)
-            with cgutils.for_range(builder, inner) as loop:
-                lefts = [code.load(left, x, row, loop.index) for row in down]
-                rights = [code.load(right, y, loop.index, column) for column in across]
+            with code.each(inner) as j:
+                lefts = [code.load(left, x, row, j) for row in down]
+                rights = [code.load(right, y, j, column) for column in across]
                 for p, place in enumerate(sums):
                     code.add(place, lefts[p // width], rights[p % width])
             for p, place in enumerate(sums):
@@ -115,64 +144,46 @@ def tile_product(
 @compiled_borrowing
 def add_product(left: Any, right: Any, out: Any, n: int, depth: int, m: int) -> None:
     """out[:n, :m] += left[:n, :depth] right[:depth, :m]."""
-    for i in range(0, n, ROWS):
+    for i in range(0, n if depth else 0, ROWS):
         for k in range(0, m, COLUMNS):
             tile_product(left, right, out, i, k, depth, min(ROWS, n - i), min(COLUMNS, m - k))
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def row_sums(typing_context: Any, matrix: Any, vector: Any, out: Any, i: Any, m: Any, rows: Any) -> Any:
-    """out[i + r] = sum over k < m of matrix[i + r, k] vector[k], for r < rows.
+def scale_rows(
+    typing_context: Any, masses: Any, matrix: Any, vector: Any, scales: Any, out: Any, i: Any, m: Any, rows: Any
+) -> Any:
+    """Half a Sinkhorn round on `rows` rows from i on, over their m columns.
 
-    Even and odd columns are summed separately, so that twice as many chains of additions run in parallel.
+    scales[r] = masses[r] / sum over k of matrix[r, k] vector[k], then out[k] += sum over r of scales[r] matrix[r, k].
+    Each sum is one chain of additions.
     """
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        code, (x, y, z) = _VectorCode(context, builder), arguments[:3]
-        first_row, columns, count = code.integers(arguments[3:], sig.args[3:])
+        code, (w, x, y, u, z) = _VectorCode(context, builder), arguments[:5]
+        first_row, columns, count = code.integers(arguments[5:], sig.args[5:])
+        lanes = lanes_in(matrix)
+        tiny = ir.Constant(vector_type(lanes), [TINY_32 if lanes.dtype == types.float32 else TINY_64] * lanes.width)
 
         def block(height: int) -> None:
-            down = code.after(first_row, height)
-            even, odd = code.sums(out, height), code.sums(out, height)
-
-            def add_column(sums: list[Any], column: Any) -> None:
-                factor = code.load(vector, y, column)
+            down, sums = code.after(first_row, height), code.sums(matrix, height)
+            with code.each(columns) as k:
+                factor = code.load(vector, y, k)
                 for place, row in zip(sums, down, strict=True):
-                    code.add(place, code.load(matrix, x, row, column), factor)
-
-            with cgutils.for_range(builder, builder.lshr(columns, SIZE(1))) as loop:
-                first = builder.shl(loop.index, SIZE(1))
-                add_column(even, first)
-                add_column(odd, builder.add(first, SIZE(1)))
-            with builder.if_then(builder.trunc(columns, ir.IntType(1))):
-                add_column(even, builder.sub(columns, SIZE(1)))
-            for row, a, b in zip(down, even, odd, strict=True):
-                code.store(builder.fadd(builder.load(a), builder.load(b)), out, z, row)
-
-        for_each_count(builder, [count], (BLOCK,), block)
-        return context.get_dummy_value()
-
-    return types.void(matrix, vector, out, i, m, rows), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def add_rows(typing_context: Any, weights: Any, matrix: Any, out: Any, i: Any, m: Any, rows: Any) -> Any:
-    """out[k] += sum over r < rows of weights[i + r] matrix[i + r, k], for k < m, one chain of additions each."""
-
-    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        code, (x, y, z) = _VectorCode(context, builder), arguments[:3]
-        first_row, columns, count = code.integers(arguments[3:], sig.args[3:])
-
-        def block(height: int) -> None:
-            down = code.after(first_row, height)
-            factors = [code.load(weights, x, row) for row in down]
-            with cgutils.for_range(builder, columns) as loop:
-                total = code.load(out, z, loop.index)
+                    code.add(place, code.load(matrix, x, row, k), factor)
+            factors = []
+            for place, row in zip(sums, down, strict=True):
+                total = builder.load(place)
+                total = builder.select(builder.fcmp_ordered(">", total, tiny), total, tiny)
+                factors.append(divide(builder, lanes, code.load(masses, w, row), total))
+                code.store(factors[-1], scales, u, row)
+            with code.each(columns) as k:
+                total = code.load(out, z, k)
                 for factor, row in zip(factors, down, strict=True):
-                    total = call_llvm(builder, "fma", (factor, code.load(matrix, y, row, loop.index), total))
-                code.store(total, out, z, loop.index)
+                    total = call_llvm(builder, "fma", (factor, code.load(matrix, x, row, k), total))
+                code.store(total, out, z, k)
 
         for_each_count(builder, [count], (BLOCK,), block)
         return context.get_dummy_value()
 
-    return types.void(weights, matrix, out, i, m, rows), generate
+    return types.void(masses, matrix, vector, scales, out, i, m, rows), generate

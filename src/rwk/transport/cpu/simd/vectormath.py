@@ -131,30 +131,33 @@ def log_of(typing_context: Any, x: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def quotient(typing_context: Any, a: Any, b: Any) -> Any:
-    """a / b of vectors, accurate to the last one or two bits; b must not hold 0, infinities or subnormal numbers.
-
-    A vector division takes as long as eight vector products. Instead, this starts from an estimate y of 1 / b that is
-    correct to 14 bits. Each step y <- y + y (1 - b y) doubles the number of correct bits. Finally the remainder
-    a - b (a y) corrects the quotient itself.
-    """
+    """a / b of vectors, accurate to the last one or two bits; b must not hold 0, infinities or subnormal numbers."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        top, bottom = arguments
-        if REGISTER_BYTES != 64:
-            return builder.fdiv(top, bottom)
-        code, kind, single = _Code(builder, a), vector_type(a), a.dtype == types.float32
-        mask = ir.IntType(a.width)
-        estimate = _estimate(builder, kind, mask, "rcp14", single)
-        minus, one = builder.fneg(bottom), code.number(1.0)
-        inverse = builder.call(estimate, [bottom, code.number(0.0), ir.Constant(mask, -1)])
-        for _ in range(1 if single else 2):
-            error = code.fma(minus, inverse, one)
-            inverse = code.fma(inverse, error, inverse)
-        value = builder.fmul(top, inverse)
-        left = code.fma(minus, value, top)
-        return code.fma(left, inverse, value)
+        return divide(builder, a, *arguments)
 
     return a(a, a), generate
+
+
+def divide(builder: Any, lanes: Lanes, top: Any, bottom: Any) -> Any:
+    """The instructions of `quotient`.
+
+    A vector division takes as long as eight vector products. Instead, this starts from an estimate y of 1 / b that is
+    correct to 14 bits. In float64, one step y <- y + y (1 - b y) doubles the number of correct bits. Finally the
+    remainder a - b (a y) corrects the quotient itself, which doubles them again.
+    """
+    if REGISTER_BYTES != 64:
+        return builder.fdiv(top, bottom)
+    code, kind, single = _Code(builder, lanes), vector_type(lanes), lanes.dtype == types.float32
+    mask = ir.IntType(lanes.width)
+    estimate = _estimate(builder, kind, mask, "rcp14", single)
+    minus, one = builder.fneg(bottom), code.number(1.0)
+    inverse = builder.call(estimate, [bottom, code.number(0.0), ir.Constant(mask, -1)])
+    if not single:
+        inverse = code.fma(inverse, code.fma(minus, inverse, one), inverse)
+    value = builder.fmul(top, inverse)
+    left = code.fma(minus, value, top)
+    return code.fma(left, inverse, value)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -87,9 +87,15 @@ for _symbol, _instruction in (
 
 
 def address(context: Any, builder: Any, array_type: Any, array: Any, indices: Sequence[Any]) -> Any:
-    """Address of the vector at these leading indices; in a flat array the index counts numbers, not vectors."""
+    """Address of the vector at these leading indices; in a flat array the index counts numbers, not vectors.
+
+    The last axis of any other array is as long as a vector, which the code takes as known: neighbouring vectors are
+    then addressed by constants, and loops over them need fewer registers.
+    """
     made = context.make_array(array_type)(context, builder, array)
     shape = cgutils.unpack_tuple(builder, made.shape, array_type.ndim)
+    if array_type.ndim > 1:
+        shape[-1] = shape[-1].type(width_of(array_type.dtype))
     place = indices[0]
     for axis in range(1, array_type.ndim):
         place = builder.mul(place, shape[axis])
