@@ -40,6 +40,9 @@ from rwk.transport.cpu.sinkhorn import PLAIN_SPREAD_32, PLAIN_SPREAD_64
 UNSURE_32: Final = 2e-6
 # a pair that takes as many iterations is left to float64: each iteration adds to what rounding has moved
 MANY_32: Final = 8
+# if this share of the lanes is done after step 5 and more pairs wait, these enter at once and steps 6 to 8 are put off:
+# the other lanes repeat steps 3 to 5, which changes nothing in them and takes less time than 6 to 8 with idle lanes
+MANY_DONE: Final = 0.5
 
 
 @compiled
@@ -107,7 +110,8 @@ def _run(
             value_lanes(data, here, False, n, m, work, sums)
             state.objective[0] = sums.value[0] + kl * state.entropy[0] + state.constant[0]
         _check_gaps(state, work, sums, options, outputs.trace)
-        moved = _count(state.active) > 0
+        active = _count(state.active)
+        moved = active > (len(state.pair) * (1.0 - MANY_DONE) if upcoming < len(pairs) else 0)
         if moved:
             quadratic_map_lanes(data, n, m, ridge, work, work.delta, work.delta_image)  # 6 products
             curvature_lanes(n, m, work, sums)
