@@ -16,10 +16,23 @@ from rwk.runtime.compiling import compiled_borrowing, compiled_inside
 from rwk.transport.cpu.reductions import total_of
 from rwk.transport.cpu.simd.vectormath import exp_of, log_of, root_of
 from rwk.transport.cpu.simd.vectors import WIDTH_64, absolute, fma, larger, load, mismatch, splat, store
-from rwk.transport.cpu.sparse import SparseColumns, TargetColumns, add_products, add_squared_distances, empty_layout
+from rwk.transport.cpu.sparse import (
+    NOTHING,
+    SparseColumns,
+    TargetColumns,
+    add_products,
+    add_squared_distances,
+    empty_layout,
+)
 from rwk.transport.problem import PRIOR_FLOOR
 
 SMALLEST_DEGREE: Final = 1e-300
+
+# Places of `CostScratch.held`
+FEATURES: Final = 0
+RETURNS: Final = 1
+EMBEDDING: Final = 2
+COLOURS: Final = 3
 
 
 class CostScratch(NamedTuple):
@@ -28,9 +41,12 @@ class CostScratch(NamedTuple):
     cost: Any  # n rows
     table: Any  # n rows
     products: Any  # n rows, zeros between uses
-    columns: Any  # as many rows as features, return probabilities or embeddings have columns
+    held: Any  # (4,) the target whose columns and colours are laid out here, or NOTHING: for each of the next four
+    features: Any  # one row per column of the target's features
+    returns: Any  # likewise
+    embedding: Any  # likewise
+    words: Any  # one row of the target's colours per round
     row: Any  # one row
-    words: Any  # one row of colours
     first: Any  # (n,)
     sums: Any  # (n,)
     layout: TargetColumns  # the sparse columns of a target
@@ -40,10 +56,11 @@ class CostScratch(NamedTuple):
 def cost_scratch(graphs: Any, n: int, m: int) -> CostScratch:
     """Scratch memory for pairs of up to n and m nodes."""
     length = padded(m)
-    width = max(graphs.features.shape[1], graphs.returns.shape[1], graphs.embedding.shape[1])
     return CostScratch(
-        np.empty(n * length), np.empty(n * length), np.zeros(n * length), np.zeros(width * length), np.zeros(length),
-        np.zeros(length, np.uint64), np.empty(n, np.int64), np.empty(n), empty_layout(length),
+        np.empty(n * length), np.empty(n * length), np.zeros(n * length), np.full(4, NOTHING),
+        np.zeros(graphs.features.shape[1] * length), np.zeros(graphs.returns.shape[1] * length),
+        np.zeros(graphs.embedding.shape[1] * length), np.zeros(graphs.colours.shape[0] * length, np.uint64),
+        np.zeros(length), np.empty(n, np.int64), np.empty(n), empty_layout(length),
     )  # fmt: skip
 
 
@@ -99,7 +116,7 @@ def feature_cost(graphs: Any, a: int, b: int, scratch: CostScratch, out: Any) ->
     n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
     length = out.shape[1]
     flat = out.reshape(n * length)
-    _squared_distances(graphs.features, i0, k0, m, scratch.columns, out)
+    _squared_distances(graphs.features, graphs.offsets, a, b, scratch.features, scratch.held[FEATURES:], out)
     starts = graphs.column_offsets
     own, other = (starts[a], starts[a + 1]), (starts[b], starts[b + 1])
     if own[0] < own[1] or other[0] < other[1]:
@@ -108,27 +125,25 @@ def feature_cost(graphs: Any, a: int, b: int, scratch: CostScratch, out: Any) ->
         )
         add_products(both, b, scratch.layout, length, scratch.products)
         add_squared_distances(graphs.square_norms, i0, k0, m, scratch.row, scratch.products, out)
-    for p in range(0, n * length, WIDTH_64):
-        store(flat, p, root_of(load(flat, p)))
-    rounds = graphs.colours.shape[0]
-    if rounds:
-        _add_mismatches(graphs.colours, i0, k0, m, graphs.hamming_cost / rounds, scratch.words, out)
+    known, words, rounds = graphs.colours, scratch.words, graphs.colours.shape[0]
+    _lay_out_colours(known, k0, m, b, length, scratch)
+    one_round = splat(flat, graphs.hamming_cost / max(rounds, 1))
+    for i in range(n):
+        for k in range(0, length, WIDTH_64):
+            cost = root_of(load(flat, i * length + k))
+            for r in range(rounds):
+                cost = cost + mismatch(words, r * length + k, known[r, i0 + i], one_round)
+            store(flat, i * length + k, cost)
 
 
 @compiled_borrowing
-def _add_mismatches(known: Any, i0: int, k0: int, m: int, cost: float, colours: Any, out: Any) -> None:
-    """Add a cost for every Weisfeiler-Lehman round whose colours differ."""
-    n, length = out.shape
-    flat = out.reshape(n * length)
-    one_round = splat(flat, cost)
-    for r in range(known.shape[0]):
-        for k in range(m):
-            colours[k] = known[r, k0 + k]
-        for i in range(n):
-            colour = known[r, i0 + i]
-            for k in range(0, length, WIDTH_64):
-                p = i * length + k
-                store(flat, p, load(flat, p) + mismatch(colours, k, colour, one_round))
+def _lay_out_colours(known: Any, k0: int, m: int, b: int, length: int, scratch: CostScratch) -> None:
+    """The Weisfeiler-Lehman colours of the target, one row per round."""
+    if scratch.held[COLOURS] != b:
+        scratch.held[COLOURS] = b
+        for r in range(known.shape[0]):
+            for k in range(m):
+                scratch.words[r * length + k] = known[r, k0 + k]
 
 
 @compiled_borrowing
@@ -141,17 +156,20 @@ def _product_cost(graphs: Any, a: int, b: int, scratch: CostScratch, out: Any) -
     n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
     length = out.shape[1]
     flat, table = out.reshape(n * length), scratch.table[: n * length]
-    other, zero, one = table.reshape((n, length)), splat(flat, 0.0), splat(flat, 1.0)
-    _squared_distances(graphs.features, i0, k0, m, scratch.columns, out)
-    _squared_distances(graphs.returns, i0, k0, m, scratch.columns, other)
-    for p in range(0, n * length, WIDTH_64):
-        store(flat, p, exp_of(zero - (root_of(load(flat, p)) + root_of(load(table, p)))))
-        store(table, p, zero)
-    _add_mismatches(graphs.colours, i0, k0, m, 1.0, scratch.words, other)
-    rounds, cost = splat(flat, float(graphs.colours.shape[0])), splat(flat, graphs.product_cost)
-    for p in range(0, n * length, WIDTH_64):
-        agreeing = (rounds - load(table, p)) / rounds
-        store(flat, p, cost * (one - agreeing * load(flat, p)))
+    zero, one, whole = splat(flat, 0.0), splat(flat, 1.0), splat(flat, graphs.product_cost)
+    places, held = graphs.offsets, scratch.held
+    _squared_distances(graphs.features, places, a, b, scratch.features, held[FEATURES:], out)
+    _squared_distances(graphs.returns, places, a, b, scratch.returns, held[RETURNS:], table.reshape((n, length)))
+    known, words, rounds = graphs.colours, scratch.words, graphs.colours.shape[0]
+    _lay_out_colours(known, k0, m, b, length, scratch)
+    all_rounds = splat(flat, float(rounds))
+    for i in range(n):
+        for k in range(0, length, WIDTH_64):
+            p, agreeing = i * length + k, all_rounds
+            for r in range(rounds):
+                agreeing = agreeing - mismatch(words, r * length + k, known[r, i0 + i], one)
+            likeness = exp_of(zero - (root_of(load(flat, p)) + root_of(load(table, p))))
+            store(flat, p, whole * (one - agreeing / all_rounds * likeness))
 
 
 @compiled_borrowing
@@ -170,7 +188,7 @@ def neighbour_cost(graphs: Any, a: int, b: int, scratch: CostScratch, out: Any) 
                     differ += graphs.signs[i0 + i, c] != graphs.signs[k0 + k, c]
                 out[i, k] = graphs.neighbour_cost * differ / width
         return
-    _squared_distances(graphs.embedding, i0, k0, m, scratch.columns, out)
+    _squared_distances(graphs.embedding, graphs.offsets, a, b, scratch.embedding, scratch.held[EMBEDDING:], out)
     flat = out.reshape(out.size)
     scale = splat(flat, graphs.neighbour_cost)
     for p in range(0, len(flat), WIDTH_64):
@@ -218,25 +236,31 @@ def _first_equal(values: Any, begin: int, i: int) -> int:
 
 
 @compiled_borrowing
-def _squared_distances(rows: Any, i0: int, k0: int, m: int, columns: Any, out: Any) -> None:
-    """Squared Euclidean distances of the rows from i0 and from k0 on; `columns` holds the target's, made contiguous."""
+def _squared_distances(rows: Any, offsets: Any, a: int, b: int, columns: Any, held: Any, out: Any) -> None:
+    """Squared Euclidean distances of the rows of two graphs.
+
+    `columns` holds those of the target held[0], made contiguous; consecutive pairs with one target find them there.
+    """
     n, length = out.shape
-    width = rows.shape[1]
-    for c in range(width):
-        for k in range(length):
-            columns[c * length + k] = rows[k0 + k, c] if k < m else 0.0
+    i0, k0, width = offsets[a], offsets[b], rows.shape[1]
+    if held[0] != b:
+        held[0] = b
+        for k in range(offsets[b + 1] - k0):
+            for c in range(width):
+                columns[c * length + k] = rows[k0 + k, c]
     flat = out.reshape(n * length)
-    zero = splat(flat, 0.0)
-    i = 0
-    while i < n:
-        j = min(i + 1, n - 1)  # two rows at a time share the loads of columns
+    zero, last = splat(flat, 0.0), i0 + n - 1
+    for i in range(0, n, 4):  # four rows at a time, for as many independent chains of sums
+        i1, i2, i3 = min(i0 + i + 1, last), min(i0 + i + 2, last), min(i0 + i + 3, last)
         for k in range(0, length, WIDTH_64):
-            first, second = zero, zero
+            first, second, third, fourth = zero, zero, zero, zero
             for c in range(width):
                 column = load(columns, c * length + k)
-                x = splat(flat, rows[i0 + i, c]) - column
-                y = splat(flat, rows[i0 + j, c]) - column
-                first, second = fma(x, x, first), fma(y, y, second)
+                w, x = splat(flat, rows[i0 + i, c]) - column, splat(flat, rows[i1, c]) - column
+                y, z = splat(flat, rows[i2, c]) - column, splat(flat, rows[i3, c]) - column
+                first, second = fma(w, w, first), fma(x, x, second)
+                third, fourth = fma(y, y, third), fma(z, z, fourth)
             store(flat, i * length + k, first)
-            store(flat, j * length + k, second)
-        i += 2
+            store(flat, (i1 - i0) * length + k, second)
+            store(flat, (i2 - i0) * length + k, third)
+            store(flat, (i3 - i0) * length + k, fourth)
