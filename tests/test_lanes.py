@@ -21,7 +21,8 @@ from rwk import Graph, GraphSet, Parameters
 from rwk.represent import represent
 from rwk.transport.cpu import dispatch as threads
 from rwk.transport.cpu.costs import padded
-from rwk.transport.cpu.lanes.products import add_product
+from rwk.transport.cpu.lanes.products import View, multiply, multiply_onto
+from rwk.transport.cpu.lanes.sparse_lanes import empty_sparse, enter_sparse, sparse_multiply
 from rwk.transport.cpu.reductions import inner, total_of
 from rwk.transport.cpu.simd.vectormath import exp_of, log_of, quotient, root_of
 from rwk.transport.cpu.simd.vectors import REGISTER_BYTES, load, store
@@ -81,25 +82,61 @@ def test_vectors_and_numbers_have_the_same_bits(precision: str, logarithm: bool)
 
 
 @njit
-def multiply(left: Any, right: Any, out: Any, n: int, depth: int, m: int) -> None:
-    add_product(left, right, out, n, depth, m)
+def products(left: Any, right: Any, base: Any, out: Any, turned: Any, n: int, depth: int, m: int) -> None:
+    plain = View(left, 0, left.shape[1], 1), View(right, 0, right.shape[1], 1)
+    multiply_onto(View(base, 0, m, 1), 0.5, plain[0], plain[1], View(out, 0, m, 1), n, depth, m)
+    transposed = View(right, 0, 1, right.shape[1]), View(left, 0, 1, left.shape[1])
+    multiply(transposed[0], transposed[1], View(turned, 0, n, 1), m, depth, n)
 
 
 @laws(40)
-@given(st.integers(1, 11), st.integers(0, 11), st.integers(1, 11), st.sampled_from(PRECISIONS), st.integers(0, 99))
+@given(st.integers(1, 11), st.integers(1, 11), st.integers(1, 11), st.sampled_from(PRECISIONS), st.integers(0, 99))
 def test_products(n: int, depth: int, m: int, precision: str, seed: int) -> None:
     rng, lanes = np.random.default_rng(seed), width(precision)
     left, right = rng.normal(size=(n, depth, lanes)), rng.normal(size=(depth, m, lanes))
-    start = rng.normal(size=(n, m, lanes)).astype(precision)
+    base = rng.normal(size=(n, m, lanes)).astype(precision)
     left, right = left.astype(precision), right.astype(precision)
-    wanted = start + np.einsum("ijl,jkl->ikl", left, right)
-    shorter, longer = start.copy(), start.copy()
-    multiply(left, right, shorter, n, depth, m)
-    assert_close(shorter, wanted, 1e-14 if precision == "float64" else 1e-5)
+    wanted = np.einsum("ijl,jkl->ikl", left, right)
+    shorter, longer, turned = np.empty_like(base), np.empty_like(base), np.empty((m, n, lanes), precision)
+    products(left, right, base, shorter, turned, n, depth, m)
+    allowed = 1e-14 if precision == "float64" else 1e-5
+    assert_close(shorter, 0.5 * base + wanted, allowed)
+    assert_close(turned, wanted.transpose(1, 0, 2), allowed)
     padded = np.zeros((n, depth + 2, lanes), precision), np.zeros((depth + 2, m, lanes), precision)
     padded[0][:, :depth], padded[1][:depth] = left, right
-    multiply(*padded, longer, n, depth + 2, m)
+    products(*padded, base, longer, turned, n, depth + 2, m)
     np.testing.assert_array_equal(longer, shorter)
+
+
+@njit
+def sparse_products(entries: Any, bounds: Any, visits: Any, matrix: Any, dense: Any, out: Any) -> None:
+    """Enter graph after graph into lane after lane, then multiply."""
+    for old, new, lane in visits:
+        before = (bounds[old], bounds[old + 1]) if old >= 0 else (0, 0)
+        enter_sparse(matrix, entries, before, (bounds[new], bounds[new + 1]), 2.0, lane)
+    sparse_multiply(matrix, dense, View(out, 0, dense.shape[1], 1), len(out), dense.shape[1])
+
+
+@laws(20)
+@given(st.integers(1, 70), st.integers(1, 11), st.integers(0, 99))
+def test_sparse_products(n: int, columns: int, seed: int) -> None:
+    """Lanes have graphs of different sizes, each the second in its lane; beyond a graph's own rows its lane has 0."""
+    rng, lanes = np.random.default_rng(seed), width("float64")
+    sizes = rng.integers(1, n + 1, 2 * lanes)
+    sizes[-1] = n
+    dense_graphs = [np.where(rng.random((k, k)) < 0.2, rng.normal(size=(k, k)), 0.0) for k in sizes]
+    rows = np.concatenate([[0], np.cumsum([np.count_nonzero(row) for graph in dense_graphs for row in graph])])
+    where = np.concatenate([np.nonzero(row)[0] for graph in dense_graphs for row in graph])
+    values = np.concatenate([row[row != 0] for graph in dense_graphs for row in graph])
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    visits = [(-1, lane, lane) for lane in range(lanes)] + [(lane, lanes + lane, lane) for lane in range(lanes)]
+    matrix, dense = empty_sparse(np.zeros((n, n, lanes))), rng.normal(size=(n, columns, lanes))
+    out, wanted = np.empty((n, columns, lanes)), np.zeros((n, columns, lanes))
+    entries = rows.astype(np.int64), where.astype(np.int64), values
+    sparse_products(entries, bounds, np.array(visits), matrix, dense, out)
+    for lane, graph in enumerate(dense_graphs[lanes:]):
+        wanted[: len(graph), :, lane] = 2.0 * graph @ dense[: len(graph), :, lane]
+    assert_close(out, wanted, 1e-13, scale=max(1.0, np.abs(wanted).max()))
 
 
 @njit

@@ -78,7 +78,7 @@ PRODUCTS, SINKHORN, EXP_AND_ROUNDING, TRIAL, REST, NOTHING = range(6)
 def _repeat_step(graphs: Any, pairs: Any, weights: Any, options: Any, memory: Any, step: int, times: int) -> float:
     """Fill all lanes with group after group of pairs, and repeat one step on each group."""
     contents, scratch, work, sums, here, trial = memory
-    data, state, _, extent = contents
+    data, state, _, extent, _ = contents
     work.alpha[:] = 0.5
     work.delta_image[:] = 0.0
     kl, ridge = weights.beta_global * weights.degree_weight, 0.5 * weights.beta_local * weights.ridge

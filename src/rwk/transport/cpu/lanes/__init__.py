@@ -6,11 +6,12 @@
     steps.py          steps 3 and 5 to 9 on all lanes
     lane_sinkhorn.py  step 4 on all lanes
     products.py       products of small matrices, the inner loops
+    sparse_lanes.py   products with sparse matrices, the Laplacians
     summaries.py      vectors of single graphs that all their pairs need
     lane_data.py      the arrays, pictured here
 
     body ──► entrance ──► entering ──► summaries, lane_data, ../costs
-      └────► steps, lane_sinkhorn ──► products ──► ../simd
+      └────► steps, lane_sinkhorn ──► products, sparse_lanes ──► ../simd
 
 Every matrix is an array (rows, columns, lanes). Its entry [i, k] is one register, in which each lane belongs to another
 pair. A register of 64 bytes has 8 lanes in float64, 16 in float32; one of 32 bytes half as many.
@@ -31,9 +32,13 @@ What lies in which array, shapes without the lanes:
 
     LaneData        mu (n, 1)  nu (m, 1)              weights of the nodes
     (the pair)      fixed, image (n, m)               the gradient without gamma; Q(gamma)
-                    structure_mu, laplacian_mu (n, n) C_P and L of the source, weights of the terms folded in
-                    structure_nu, laplacian_nu_t (m, m)
-                    factor_mu (n, r)  factor_nu (m, s)  and their transposes: F with F F^T = S
+                    structure_nu (m, m)               C_P of the target
+                    laplacian_mu (n, n), laplacian_nu (m, m)  sparse L, weights of the terms folded in
+                    left (n, r + s + n), right (r + s + n, m)  all of Q(X) but the ridge is their product:
+
+                        left = [ F_mu | L_mu X F_nu | C_mu ]   right = [ (L_nu X^T F_mu)^T ; F_nu^T ; X C_nu ]
+
+                    with F F^T = S; what depends on X is filled in for every product
                     start_mu (n, 5)  start_nu (m, 5)  columns that gamma = mu nu^T is described by:
 
                         column      start_mu    start_nu

@@ -80,7 +80,7 @@ def _run(
 ) -> None:
     """Algorithm 1 over the list of pairs; it asks for no more memory."""
     contents, scratch, work, sums, here, trial = memory
-    data, state, _, extent = contents
+    data, state, _, extent, _ = contents
     kl = weights.beta_global * weights.degree_weight
     ridge = 0.5 * weights.beta_local * weights.ridge
     upcoming = 0

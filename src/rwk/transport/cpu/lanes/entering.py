@@ -28,6 +28,7 @@ from rwk.transport.cpu.lanes.lane_data import (
     LaneState,
     enlarge_extent,
 )
+from rwk.transport.cpu.lanes.sparse_lanes import SparseLanes, enter_sparse
 from rwk.transport.cpu.lanes.summaries import (
     EMBEDDING_IMAGE,
     HALF_MOMENT,
@@ -54,7 +55,7 @@ def enter(
     lane: int,
 ) -> None:
     """Put graphs a (source) and b (target) into a lane; body.py calls it by its address (entrance.py)."""
-    data, state, known, extent = contents
+    data, state, known, extent, _ = contents
     n, m = graphs.offsets[a + 1] - graphs.offsets[a], graphs.offsets[b + 1] - graphs.offsets[b]
     enlarge_extent(data, here, extent, n, m)
     for g in (a, b):
@@ -113,6 +114,7 @@ def take_image(state: LaneState, n: int, m: int, images: Any, out: Any) -> None:
 def _enter_source(graphs: Any, a: int, weights: Any, contents: LaneContents, lane: int) -> None:
     """What a lane holds of its source alone, with the weights of the terms folded in."""
     data, state, vectors, rows = contents.data, contents.state, contents.summaries.vectors, contents.extent[0]
+    widths = contents.widths
     i0 = graphs.offsets[a]
     n = graphs.offsets[a + 1] - i0
     on_source = weights.beta_local * weights.laplacian_source
@@ -128,18 +130,17 @@ def _enter_source(graphs: Any, a: int, weights: Any, contents: LaneContents, lan
     _pad(data.mu, lane, n, 1, rows, 1)
     _pad(data.start_mu, lane, n, N_START, rows, N_START)
     if weights.beta_global != 0.0:
-        _enter_structure(
-            graphs.structure, graphs.structure_offsets[a], n, -weights.beta_global, data.structure_mu, lane
-        )
-        _pad(data.structure_mu, lane, n, n, rows, rows)
+        begin = data.left.shape[1] - data.left.shape[0]
+        where = graphs.structure, graphs.structure_offsets[a]
+        _enter_structure(where, n, -weights.beta_global, data.left, begin, lane)
     if on_source != 0.0:
-        entries = graphs.laplacian_offsets, graphs.laplacian_columns, graphs.laplacian_values
-        if state.source[lane] != NOBODY:
-            _change_laplacian(entries, graphs.offsets, state.source[lane], 0.0, data.laplacian_mu, lane, False)
-        _change_laplacian(entries, graphs.offsets, a, on_source, data.laplacian_mu, lane, False)
+        _change_laplacian(graphs, state.source[lane], a, on_source, data.laplacian_mu, lane)
     if on_target != 0.0:
         own = graphs.factors[graphs.factor_offsets[a] : graphs.factor_offsets[a + 1]]
-        _enter_factor(own, n, data.factor_mu, data.factor_mu_t, lane, rows)
+        r = len(own) // n
+        for i in range(n):
+            for c in range(widths[0]):
+                data.left[i, c, lane] = own[i * r + c] if c < r else 0.0
     state.source[lane] = a
 
 
@@ -147,6 +148,7 @@ def _enter_source(graphs: Any, a: int, weights: Any, contents: LaneContents, lan
 def _enter_target(graphs: Any, b: int, weights: Any, contents: LaneContents, lane: int) -> None:
     """What a lane holds of its target alone; the next pair with the same target finds it there."""
     data, state, vectors, rows = contents.data, contents.state, contents.summaries.vectors, contents.extent[1]
+    widths = contents.widths
     k0 = graphs.offsets[b]
     m = graphs.offsets[b + 1] - k0
     on_target = weights.beta_local * weights.laplacian_target
@@ -160,16 +162,15 @@ def _enter_target(graphs: Any, b: int, weights: Any, contents: LaneContents, lan
     _pad(data.nu, lane, m, 1, rows, 1)
     _pad(data.start_nu, lane, m, N_START, rows, N_START)
     if weights.beta_global != 0.0:
-        _enter_structure(graphs.structure, graphs.structure_offsets[b], m, 1.0, data.structure_nu, lane)
-        _pad(data.structure_nu, lane, m, m, rows, rows)
+        _enter_structure((graphs.structure, graphs.structure_offsets[b]), m, 1.0, data.structure_nu, 0, lane)
     if weights.beta_local * weights.laplacian_source != 0.0:
         own = graphs.factors[graphs.factor_offsets[b] : graphs.factor_offsets[b + 1]]
-        _enter_factor(own, m, data.factor_nu, data.factor_nu_t, lane, rows)
+        s = len(own) // m
+        for c in range(widths[1]):
+            for k in range(m):
+                data.right[widths[0] + c, k, lane] = own[k * s + c] if c < s else 0.0
     if on_target != 0.0:
-        entries = graphs.laplacian_offsets, graphs.laplacian_columns, graphs.laplacian_values
-        if state.target[lane] != NOBODY:
-            _change_laplacian(entries, graphs.offsets, state.target[lane], 0.0, data.laplacian_nu_t, lane, True)
-        _change_laplacian(entries, graphs.offsets, b, on_target, data.laplacian_nu_t, lane, True)
+        _change_laplacian(graphs, state.target[lane], b, on_target, data.laplacian_nu, lane)
     state.target[lane] = b
 
 
@@ -182,33 +183,17 @@ def _pad(matrix: Any, lane: int, rows: int, columns: int, new_rows: int, new_col
 
 
 @compiled_borrowing
-def _enter_structure(structure: Any, begin: int, n: int, weight: float, out: Any, lane: int) -> None:
-    """Weight times C_P of one graph."""
+def _enter_structure(where: Any, n: int, weight: float, out: Any, begin: int, lane: int) -> None:
+    """Weight times C_P of one graph, in the columns from `begin` on."""
+    structure, first = where
     for i in range(n):
         for j in range(n):
-            out[i, j, lane] = weight * np.float64(structure[begin + i * n + j])
+            out[i, begin + j, lane] = weight * np.float64(structure[first + i * n + j])
 
 
 @compiled_borrowing
-def _enter_factor(factor: Any, n: int, out: Any, transposed: Any, lane: int, rows: int) -> None:
-    """F and F^T of one graph, and zeros around them."""
-    r = len(factor) // n
-    for i in range(rows):
-        for c in range(out.shape[1]):
-            entry = factor[i * r + c] if i < n and c < r else 0.0
-            out[i, c, lane] = entry
-            transposed[c, i, lane] = entry
-
-
-@compiled_borrowing
-def _change_laplacian(entries: Any, offsets: Any, g: int, weight: float, out: Any, lane: int, transposed: bool) -> None:
-    """Weight times L of graph g, or its transpose, where L has entries; a weight of 0 takes an old graph out again."""
-    rows, columns, values = entries
-    first, last = offsets[g], offsets[g + 1]
-    for i in range(last - first):
-        for p in range(rows[first + i], rows[first + i + 1]):
-            j, value = columns[p], weight * np.float64(values[p])
-            if transposed:
-                out[j, i, lane] = value
-            else:
-                out[i, j, lane] = value
+def _change_laplacian(graphs: Any, old: int, new: int, weight: float, out: SparseLanes, lane: int) -> None:
+    """Weight times L of a graph in place of that of an old one, if there is one."""
+    entries = graphs.laplacian_offsets, graphs.laplacian_columns, graphs.laplacian_values
+    before = (graphs.offsets[old], graphs.offsets[old + 1]) if old != NOBODY else (0, 0)
+    enter_sparse(out, entries, before, (graphs.offsets[new], graphs.offsets[new + 1]), weight, lane)

@@ -13,6 +13,7 @@ import numpy as np
 
 from rwk.runtime.compiling import compiled_borrowing
 from rwk.transport.cpu.costs import CostScratch, cost_scratch
+from rwk.transport.cpu.lanes.sparse_lanes import SparseLanes, empty_sparse
 from rwk.transport.cpu.lanes.summaries import GraphSummaries, empty_summaries
 from rwk.transport.cpu.simd.vectors import REGISTER_BYTES, splat, store
 
@@ -42,14 +43,11 @@ class LaneData(NamedTuple):
     fresh: Any  # (1, 1): 1 if the pair has just entered, so that gamma, logs and image are still those of the last pair
     fixed: Any  # (n, m) the part of the gradient without gamma: M + 2 beta_global c + kl (1 - log prior)
     image: Any  # (n, m) Q(gamma)
-    structure_mu: Any  # (n, n) -beta_global C_P
+    left: Any  # (n, r + s + n) F_mu, then L_mu X F_nu of the present product, then -beta_global C_P of the source
+    right: Any  # (r + s + n, m) F_mu^T X L_nu^T of the present product, then F_nu^T, then X C_nu of that product
     structure_nu: Any  # (m, m) C_P
-    factor_mu: Any  # (n, r) F
-    factor_mu_t: Any  # (r, n) F^T
-    factor_nu: Any  # (m, s) F
-    factor_nu_t: Any  # (s, m) F^T
-    laplacian_mu: Any  # (n, n) weighted L
-    laplacian_nu_t: Any  # (m, m) weighted L^T
+    laplacian_mu: SparseLanes  # (n, n) weighted L
+    laplacian_nu: SparseLanes  # (m, m) weighted L
 
 
 class LaneCouplings(NamedTuple):
@@ -86,11 +84,8 @@ class Workspace(NamedTuple):
     g: Any  # (n, m) gradient
     delta: Any  # (n, m) Sinkhorn's kernel, then the direction Delta
     delta_image: Any  # (n, m) Q(Delta)
-    x_structure: Any  # (n, m) X C_nu
     x_factor: Any  # (n, s) X F_nu
-    laplacian_x_factor: Any  # (n, s) L_mu X F_nu
-    factor_x: Any  # (r, m) F_mu^T X
-    factor_x_laplacian: Any  # (r, m) F_mu^T X L_nu^T
+    factor_x: Any  # (m, r) X^T F_mu
     u: Any  # (n, 1) scaling of the rows
     v: Any  # (m, 1) scaling of the columns
     column_sums: Any  # (m, 1) K^T u
@@ -117,6 +112,7 @@ class LaneContents(NamedTuple):
     state: LaneState
     summaries: GraphSummaries
     extent: Any  # (2,) rows and columns in use
+    widths: Any  # (2,) columns of the factors of sources and targets: r and s
 
 
 class LaneMemory(NamedTuple):
@@ -140,9 +136,9 @@ class LaneOutputs(NamedTuple):
 
 
 def lane_matrix(rows: int, columns: int, width: int, dtype: Any) -> Any:
-    """Memory for rows x columns vectors, each inside one line of the cache."""
+    """Zeroed memory for rows x columns vectors, each inside one line of the cache."""
     count = rows * columns * width
-    memory = np.empty(count + REGISTER_BYTES // 4, dtype)
+    memory = np.zeros(count + REGISTER_BYTES // 4, dtype)
     skip = (-memory.ctypes.data % REGISTER_BYTES) // memory.itemsize
     return memory[skip : skip + count].reshape((rows, columns, width))
 
@@ -153,16 +149,18 @@ def memory_for(graphs: Any, pairs: Any, weights: Any, dtype: Any) -> LaneMemory:
     widths = np.diff(graphs.factor_offsets) // np.maximum(sizes, 1)
     (n, m), (r, s) = (most[pairs].max(axis=0, initial=1).tolist() for most in (sizes, widths))
     width = REGISTER_BYTES // np.dtype(dtype).itemsize
+    r = r if weights.beta_local * weights.laplacian_target != 0.0 else 0
+    s = s if weights.beta_local * weights.laplacian_source != 0.0 else 0
     data = _empty_data(n, m, r, s, weights, width, dtype)
-    contents = LaneContents(data, _idle_state(width), empty_summaries(graphs), np.zeros(2, np.int64))
+    contents = LaneContents(data, _idle_state(width), empty_summaries(graphs), np.zeros(2, np.int64), np.array([r, s]))
     here, trial = _empty_couplings(data), _empty_couplings(data)
-    return LaneMemory(contents, cost_scratch(graphs, n, m), _empty_workspace(data), _zero_sums(width), here, trial)
+    return LaneMemory(
+        contents, cost_scratch(graphs, n, m), _empty_workspace(data, r, s), _zero_sums(width), here, trial
+    )
 
 
 def _empty_data(n: int, m: int, r: int, s: int, weights: Any, width: int, dtype: Any) -> LaneData:
     """Data of pairs of up to n and m nodes, whose factors have up to r and s columns."""
-    r = r if weights.beta_local * weights.laplacian_target != 0.0 else 0
-    s = s if weights.beta_local * weights.laplacian_source != 0.0 else 0
     whole_n, whole_m = (n, m) if weights.beta_global != 0.0 else (0, 0)
     return LaneData(
         lane_matrix(n, 1, width, dtype),
@@ -172,14 +170,11 @@ def _empty_data(n: int, m: int, r: int, s: int, weights: Any, width: int, dtype:
         lane_matrix(1, 1, width, dtype),
         lane_matrix(n, m, width, dtype),
         lane_matrix(n, m, width, dtype),
-        lane_matrix(whole_n, whole_n, width, dtype),
+        lane_matrix(n, r + s + whole_n, width, dtype),
+        lane_matrix(r + s + whole_n, m, width, dtype),
         lane_matrix(whole_m, whole_m, width, dtype),
-        lane_matrix(n, r, width, dtype),
-        lane_matrix(r, n, width, dtype),
-        lane_matrix(m, s, width, dtype),
-        lane_matrix(s, m, width, dtype),
-        lane_matrix(n if s else 0, n if s else 0, width, dtype),
-        lane_matrix(m if r else 0, m if r else 0, width, dtype),
+        empty_sparse(lane_matrix(n if s else 0, n if s else 0, width, dtype)),
+        empty_sparse(lane_matrix(m if r else 0, m if r else 0, width, dtype)),
     )
 
 
@@ -202,20 +197,16 @@ def _idle_state(width: int) -> LaneState:
     )  # fmt: skip
 
 
-def _empty_workspace(data: LaneData) -> Workspace:
+def _empty_workspace(data: LaneData, r: int, s: int) -> Workspace:
     """A workspace as large as the data."""
     n, m, width = data.fixed.shape
     dtype = data.fixed.dtype
-    r, s = data.factor_mu.shape[1], data.factor_nu.shape[1]
     return Workspace(
         lane_matrix(n, m, width, dtype),
         lane_matrix(n, m, width, dtype),
         lane_matrix(n, m, width, dtype),
-        lane_matrix(n, m, width, dtype),
         lane_matrix(n, s, width, dtype),
-        lane_matrix(n, s, width, dtype),
-        lane_matrix(r, m, width, dtype),
-        lane_matrix(r, m, width, dtype),
+        lane_matrix(m, r, width, dtype),
         lane_matrix(n, 1, width, dtype),
         lane_matrix(m, 1, width, dtype),
         lane_matrix(m, 1, width, dtype),
@@ -241,7 +232,10 @@ def clear_border(matrix: Any, rows: int, columns: int, new_rows: int, new_column
 
 @compiled_borrowing
 def enlarge_extent(data: LaneData, here: LaneCouplings, extent: Any, n: int, m: int) -> None:
-    """Use at least n x m of every matrix; what lies beyond the old extent becomes padding again."""
+    """Use at least n x m of every matrix; what lies beyond the old extent becomes padding again.
+
+    The matrices of products may keep old numbers there: these are only ever multiplied by the zeros of Delta's padding.
+    """
     old_n, old_m = extent
     if n <= old_n and m <= old_m:
         return
@@ -255,15 +249,6 @@ def enlarge_extent(data: LaneData, here: LaneCouplings, extent: Any, n: int, m: 
         clear_border(columns, old, columns.shape[1], new, columns.shape[1])
     for matrix in (data.fixed, here.gamma, here.logs, data.image):
         clear_border(matrix, old_n, old_m, n, m)
-    for matrix in (data.structure_mu, data.laplacian_mu):
-        clear_border(matrix, old_n, old_n, n, n)
-    for matrix in (data.structure_nu, data.laplacian_nu_t):
-        clear_border(matrix, old_m, old_m, m, m)
-    r, s = data.factor_mu.shape[1], data.factor_nu.shape[1]
-    clear_border(data.factor_mu, old_n, r, n, r)
-    clear_border(data.factor_mu_t, r, old_n, r, n)
-    clear_border(data.factor_nu, old_m, s, m, s)
-    clear_border(data.factor_nu_t, s, old_m, s, m)
     extent[0], extent[1] = n, m
 
 

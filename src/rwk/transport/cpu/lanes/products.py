@@ -9,10 +9,9 @@ borders have code of their own for every number of rows and columns (`for_each_c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import llvmlite.binding as llvm
 from llvmlite import ir
@@ -21,8 +20,16 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from rwk.runtime.compiling import compiled_borrowing
+from rwk.transport.cpu.simd.loops import not_unrolled
 from rwk.transport.cpu.simd.vectormath import divide
-from rwk.transport.cpu.simd.vectors import address, call_llvm, lanes_in, vector_type
+from rwk.transport.cpu.simd.vectors import (
+    address,
+    call_llvm,
+    lanes_in,
+    splat,
+    vector_address,
+    vector_type,
+)
 from rwk.transport.cpu.sinkhorn import TINY_32, TINY_64
 
 # as many results as fit in the registers beside the factors
@@ -50,15 +57,7 @@ def for_each_count(builder: Any, counts: Any, most: tuple[int, ...], write: Call
     builder.position_at_end(after)
 
 
-def _not_unrolled(module: Any) -> Any:
-    """Metadata of one loop: a node whose first operand is itself, as LLVM wants it."""
-    advice = module.add_metadata([ir.MetaDataString(module, "llvm.loop.unroll.disable")])
-    node = ir.values.MDValue(module, (), name=str(len(module.metadata)))
-    node.operands = (node, advice)
-    return node
-
-
-class _VectorCode:
+class VectorCode:
     """Emits loads and stores of vectors, and sums that stay in registers."""
 
     def __init__(self, context: Any, builder: Any) -> None:
@@ -79,26 +78,14 @@ class _VectorCode:
         place = address(self.context, self.builder, kind, array, indices)
         self.builder.store(value, place, align=kind.dtype.bitwidth // 8)
 
+    def view(self, kind: Any, value: Any) -> _ViewCode:
+        """Loads and stores of a `View`."""
+        memory, *numbers = cgutils.unpack_tuple(self.builder, value)
+        return _ViewCode(self, kind[0], memory, *self.integers(numbers, kind.types[1:]))
+
     def after(self, first: Any, count: int) -> list[Any]:
         """first, first + 1, ..., `count` of them."""
         return [self.builder.add(first, SIZE(c)) for c in range(count)]
-
-    @contextmanager
-    def each(self, count: Any) -> Iterator[Any]:
-        """A loop over 0, 1, ..., count - 1, at least once, which LLVM does not unroll: the code for what is left over
-        would be run as often, since few loops have more than twenty rounds."""
-        builder, before = self.builder, self.builder.block
-        body, after = builder.append_basic_block("each"), builder.append_basic_block("done")
-        builder.branch(body)
-        builder.position_at_end(body)
-        index = builder.phi(SIZE)
-        yield index
-        following = builder.add(index, SIZE(1))
-        index.add_incoming(SIZE(0), before)
-        index.add_incoming(following, builder.block)
-        again = builder.cbranch(builder.icmp_signed("<", following, count), body, after)
-        again.set_metadata("llvm.loop", _not_unrolled(builder.module))
-        builder.position_at_end(after)
 
     def sums(self, kind: Any, count: int) -> list[Any]:
         """Variables for sums, all zero."""
@@ -112,41 +99,95 @@ class _VectorCode:
         self.builder.store(call_llvm(self.builder, "fma", (a, b, self.builder.load(place))), place)
 
 
+class _ViewCode(NamedTuple):
+    """Emits loads and stores of the vectors of a `View`."""
+
+    code: VectorCode
+    kind: Any
+    memory: Any
+    first: Any
+    down: Any
+    across: Any
+
+    def place(self, row: Any, column: Any) -> Any:
+        """The address of the vector at a row and a column."""
+        builder = self.code.builder
+        there = builder.add(builder.mul(row, self.down), builder.mul(column, self.across))
+        return vector_address(self.code.context, builder, self.kind, self.memory, builder.add(self.first, there))
+
+    def load(self, row: Any, column: Any) -> Any:
+        return self.code.builder.load(self.place(row, column), align=self.kind.dtype.bitwidth // 8)
+
+    def store(self, value: Any, row: Any, column: Any) -> None:
+        self.code.builder.store(value, self.place(row, column), align=self.kind.dtype.bitwidth // 8)
+
+
+class View(NamedTuple):
+    """A matrix of vectors inside an array (rows, columns, lanes): where it begins and how far its entries are apart.
+
+    Places are counted in vectors, so `View(x, 0, x.shape[1], 1)` is x itself and `View(x, 0, 1, x.shape[1])` its
+    transpose.
+    """
+
+    memory: Any
+    first: int
+    down: int  # from one row to the next
+    across: int  # from one column to the next
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def tile_product(
-    typing_context: Any, left: Any, right: Any, out: Any, i: Any, k: Any, depth: Any, rows: Any, columns: Any
+    typing_context: Any, left: Any, right: Any, out: Any, base: Any, scale: Any, i: Any, k: Any, counts: Any
 ) -> Any:
-    """out[i + r, k + c] += sum over j < depth of left[i + r, j] * right[j, k + c], for r < rows and c < columns."""
+    """out[i + r, k + c] = sum over j < depth of left[i + r, j] right[j, k + c], for r < rows and c < columns.
+
+    `left`, `right` and `out` are `View`s, and `counts` is (depth, rows, columns). The sum starts from scale * base,
+    also a view, or from 0 if `base` is None.
+    """
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        code, (x, y, z) = _VectorCode(context, builder), arguments[:3]
-        first_row, first_column, inner, *counts = code.integers(arguments[3:], sig.args[3:])
+        code = VectorCode(context, builder)
+        x, y, z = (code.view(kind, value) for kind, value in zip(sig.args[:3], arguments[:3], strict=True))
+        start = None if isinstance(base, types.NoneType) else code.view(base, arguments[3])
+        first_row, first_column = code.integers(arguments[5:7], sig.args[5:7])
+        inner, *most = code.integers(cgutils.unpack_tuple(builder, arguments[7]), counts)
 
         def tile(height: int, width: int) -> None:
             down, across = code.after(first_row, height), code.after(first_column, width)
-            sums = code.sums(out, height * width)
-            for p, place in enumerate(sums):
-                builder.store(code.load(out, z, down[p // width], across[p % width]), place)
-            with code.each(inner) as j:
-                lefts = [code.load(left, x, row, j) for row in down]
-                rights = [code.load(right, y, j, column) for column in across]
+            places = [(row, column) for row in down for column in across]
+            sums = code.sums(x.kind, height * width)
+            if start is not None:
+                for place, (row, column) in zip(sums, places, strict=True):
+                    builder.store(builder.fmul(arguments[4], start.load(row, column)), place)
+            with not_unrolled(builder, inner) as j:
+                lefts = [x.load(row, j) for row in down]
+                rights = [y.load(j, column) for column in across]
                 for p, place in enumerate(sums):
                     code.add(place, lefts[p // width], rights[p % width])
-            for p, place in enumerate(sums):
-                code.store(builder.load(place), out, z, down[p // width], across[p % width])
+            for place, (row, column) in zip(sums, places, strict=True):
+                z.store(builder.load(place), row, column)
 
-        for_each_count(builder, counts, (ROWS, COLUMNS), tile)
+        for_each_count(builder, most, (ROWS, COLUMNS), tile)
         return context.get_dummy_value()
 
-    return types.void(left, right, out, i, k, depth, rows, columns), generate
+    return types.void(left, right, out, base, scale, i, k, counts), generate
 
 
 @compiled_borrowing
-def add_product(left: Any, right: Any, out: Any, n: int, depth: int, m: int) -> None:
-    """out[:n, :m] += left[:n, :depth] right[:depth, :m]."""
-    for i in range(0, n if depth else 0, ROWS):
+def multiply(left: View, right: View, out: View, n: int, depth: int, m: int) -> None:
+    """out[:n, :m] = left[:n, :depth] right[:depth, :m]; the depth is not 0."""
+    for i in range(0, n, ROWS):
         for k in range(0, m, COLUMNS):
-            tile_product(left, right, out, i, k, depth, min(ROWS, n - i), min(COLUMNS, m - k))
+            tile_product(left, right, out, None, None, i, k, (depth, min(ROWS, n - i), min(COLUMNS, m - k)))
+
+
+@compiled_borrowing
+def multiply_onto(base: View, scale: float, left: View, right: View, out: View, n: int, depth: int, m: int) -> None:
+    """out[:n, :m] = scale * base[:n, :m] + left[:n, :depth] right[:depth, :m]; the depth is not 0."""
+    factor = splat(base.memory, scale)
+    for i in range(0, n, ROWS):
+        for k in range(0, m, COLUMNS):
+            tile_product(left, right, out, base, factor, i, k, (depth, min(ROWS, n - i), min(COLUMNS, m - k)))
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -160,14 +201,14 @@ def scale_rows(
     """
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        code, (w, x, y, u, z) = _VectorCode(context, builder), arguments[:5]
+        code, (w, x, y, u, z) = VectorCode(context, builder), arguments[:5]
         first_row, columns, count = code.integers(arguments[5:], sig.args[5:])
         lanes = lanes_in(matrix)
         tiny = ir.Constant(vector_type(lanes), [TINY_32 if lanes.dtype == types.float32 else TINY_64] * lanes.width)
 
         def block(height: int) -> None:
             down, sums = code.after(first_row, height), code.sums(matrix, height)
-            with code.each(columns) as k:
+            with not_unrolled(builder, columns) as k:
                 factor = code.load(vector, y, k)
                 for place, row in zip(sums, down, strict=True):
                     code.add(place, code.load(matrix, x, row, k), factor)
@@ -177,7 +218,7 @@ def scale_rows(
                 total = builder.select(builder.fcmp_ordered(">", total, tiny), total, tiny)
                 factors.append(divide(builder, lanes, code.load(masses, w, row), total))
                 code.store(factors[-1], scales, u, row)
-            with code.each(columns) as k:
+            with not_unrolled(builder, columns) as k:
                 total = code.load(out, z, k)
                 for factor, row in zip(factors, down, strict=True):
                     total = call_llvm(builder, "fma", (factor, code.load(matrix, x, row, k), total))

@@ -19,7 +19,8 @@ from rwk.transport.cpu.lanes.lane_data import (
     LaneSums,
     Workspace,
 )
-from rwk.transport.cpu.lanes.products import add_product
+from rwk.transport.cpu.lanes.products import View, multiply, multiply_onto
+from rwk.transport.cpu.lanes.sparse_lanes import sparse_multiply
 from rwk.transport.cpu.simd.vectormath import log_of
 from rwk.transport.cpu.simd.vectors import choose, fma, larger, load, no_lanes, put, smaller, splat, store, wide
 from rwk.transport.problem import ARMIJO, HALVINGS, LARGEST_STEP_WITH_KL, LEAST_MASS_32, LEAST_MASS_64
@@ -27,37 +28,30 @@ from rwk.transport.problem import ARMIJO, HALVINGS, LARGEST_STEP_WITH_KL, LEAST_
 
 @compiled_borrowing
 def quadratic_map_lanes(data: LaneData, n: int, m: int, ridge: float, work: Workspace, x: Any, out: Any) -> None:
-    """Step 6: out = Q(x)."""
-    scale = splat(x, ridge)
-    for i in range(n):
-        for k in range(m):
-            store(out, (i, k), scale * load(x, (i, k)))
-    if len(data.structure_mu):
-        _clear(work.x_structure, n, m)
-        add_product(x, data.structure_nu, work.x_structure, n, m, m)
-        add_product(data.structure_mu, work.x_structure, out, n, n, m)
-    s = data.factor_nu.shape[1]
+    """Step 6: out = Q(x), with the stacked matrices of `LaneData.left` and `LaneData.right`."""
+    left, right, structure, rest = data.left, data.right, data.structure_nu, x.shape[1]
+    r, s, wide = work.factor_x.shape[1], work.x_factor.shape[1], left.shape[1]
+    plain = View(x, 0, rest, 1)
     if s:
-        _clear(work.x_factor, n, s)
-        add_product(x, data.factor_nu, work.x_factor, n, m, s)
-        _clear(work.laplacian_x_factor, n, s)
-        add_product(data.laplacian_mu, work.x_factor, work.laplacian_x_factor, n, n, s)
-        add_product(work.laplacian_x_factor, data.factor_nu_t, out, n, s, m)
-    r = data.factor_mu.shape[1]
+        embedded = View(right, r * rest, 1, rest)  # F_nu
+        multiply(plain, embedded, View(work.x_factor, 0, s, 1), n, m, s)
+        sparse_multiply(data.laplacian_mu, work.x_factor, View(left, r, wide, 1), n, s)
     if r:
-        _clear(work.factor_x, r, m)
-        add_product(data.factor_mu_t, x, work.factor_x, r, n, m)
-        _clear(work.factor_x_laplacian, r, m)
-        add_product(work.factor_x, data.laplacian_nu_t, work.factor_x_laplacian, r, m, m)
-        add_product(data.factor_mu, work.factor_x_laplacian, out, n, r, m)
-
-
-@compiled_borrowing
-def _clear(matrix: Any, n: int, m: int) -> None:
-    zero = splat(matrix, 0.0)
-    for i in range(n):
-        for k in range(m):
-            store(matrix, (i, k), zero)
+        multiply(View(x, 0, 1, rest), View(left, 0, wide, 1), View(work.factor_x, 0, r, 1), m, n, r)
+        sparse_multiply(data.laplacian_nu, work.factor_x, View(right, 0, 1, rest), m, r)
+    depth = r + s
+    if len(structure):
+        multiply(plain, View(structure, 0, rest, 1), View(right, depth * rest, rest, 1), n, m, m)
+        depth += n
+    if depth:
+        multiply_onto(
+            plain, ridge, View(left, 0, wide, 1), View(right, 0, rest, 1), View(out, 0, rest, 1), n, depth, m
+        )  # fmt: skip
+    else:
+        scale = splat(x, ridge)
+        for i in range(n):
+            for k in range(m):
+                store(out, (i, k), scale * load(x, (i, k)))
 
 
 @compiled_borrowing

@@ -104,6 +104,12 @@ def address(context: Any, builder: Any, array_type: Any, array: Any, indices: Se
     return builder.bitcast(builder.gep(made.data, [place]), vector_type(lanes_in(array_type)).as_pointer())
 
 
+def vector_address(context: Any, builder: Any, array_type: Any, array: Any, place: Any) -> Any:
+    """Address of a vector by its number in memory."""
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.gep(builder.bitcast(data, vector_type(lanes_in(array_type)).as_pointer()), [place])
+
+
 def lanes_in(array: Any) -> Lanes:
     """The type of the vectors that are loaded from an array of this type."""
     if array.layout != "C":
