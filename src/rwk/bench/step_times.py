@@ -77,7 +77,7 @@ PRODUCTS, SINKHORN, EXP_AND_ROUNDING, TRIAL, REST, NOTHING = range(6)
 @compiled
 def _repeat_step(graphs: Any, pairs: Any, weights: Any, options: Any, memory: Any, step: int, times: int) -> float:
     """Fill all lanes with group after group of pairs, and repeat one step on each group."""
-    contents, scratch, work, sums, here, trial = memory
+    contents, scratch, work, sums, here = memory
     data, state, _, extent, _ = contents
     work.alpha[:] = 0.5
     work.delta_image[:] = 0.0
@@ -101,7 +101,7 @@ def _repeat_step(graphs: Any, pairs: Any, weights: Any, options: Any, memory: An
             elif step == EXP_AND_ROUNDING:
                 lane_sinkhorn.sinkhorn_lanes(data, n, m, work, options.entropy, 0)
             elif step == TRIAL:
-                steps.try_step(here, trial, n, m, kl, work, sums)
+                steps.move_couplings(here, n, m, kl, work, sums)
             elif step == REST:
                 steps.gradient_lanes(data, here, False, n, m, kl, work)
                 steps.direction_lanes(data, here, False, n, m, work, sums)

@@ -48,7 +48,7 @@ What lies in which array, shapes without the lanes:
                         RIDGE       mu          nu        ┘
                         LOGARITHM   log mu      log nu      log gamma is their outer sum
 
-    LaneCouplings   gamma, logs (n, m)                twice: here, and the trial of the line search
+    LaneCouplings   gamma, logs (n, m)
     Workspace       g, delta, delta_image (n, m) ...  what an iteration overwrites
     LaneState       pair, n, m, active, gap ...       (lanes,) how far each lane is
     LaneSums        slope, curvature, value ...       (lanes,) sums over matrices, in float64

@@ -79,7 +79,7 @@ def _run(
     entrance: int,
 ) -> None:
     """Algorithm 1 over the list of pairs; it asks for no more memory."""
-    contents, scratch, work, sums, here, trial = memory
+    contents, scratch, work, sums, here = memory
     data, state, _, extent, _ = contents
     kl = weights.beta_global * weights.degree_weight
     ridge = 0.5 * weights.beta_local * weights.ridge
@@ -115,8 +115,9 @@ def _run(
         if moved:
             quadratic_map_lanes(data, n, m, ridge, work, work.delta, work.delta_image)  # 6 products
             curvature_lanes(n, m, work, sums)
-            line_search_lanes(here, trial, state, n, m, kl, work, sums)  # 7 line search
-            here, trial = trial, here  # 8 step; `value_lanes` adds alpha Q(Delta) to Q(gamma)
+            line_search_lanes(
+                here, state, n, m, kl, work, sums
+            )  # 7 line search, 8 step; see `value_lanes` for Q(gamma)
             _count_steps(state, work, sums, options.max_iter)
         value_lanes(data, here, moved, n, m, work, sums)  # 9 value
         if _count(state.active) < len(state.pair):

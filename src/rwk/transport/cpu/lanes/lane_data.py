@@ -51,10 +51,7 @@ class LaneData(NamedTuple):
 
 
 class LaneCouplings(NamedTuple):
-    """The couplings of all lanes.
-
-    There are two of these records: the present couplings and the trial of the line search. A step swaps them.
-    """
+    """The couplings of all lanes."""
 
     gamma: Any  # (n, m)
     logs: Any  # (n, m) log gamma
@@ -83,15 +80,17 @@ class Workspace(NamedTuple):
 
     g: Any  # (n, m) gradient
     delta: Any  # (n, m) Sinkhorn's kernel, then the direction Delta
-    delta_image: Any  # (n, m) Q(Delta)
+    delta_image: Any  # (n, m) Q(Delta), in the memory of g: each is done with before the other is needed
     x_factor: Any  # (n, s) X F_nu
     factor_x: Any  # (m, r) X^T F_mu
     u: Any  # (n, 1) scaling of the rows
     v: Any  # (m, 1) scaling of the columns
-    column_sums: Any  # (m, 1) K^T u
+    column_sums: Any  # (m, 1) K^T u, then the mass that each column misses
+    row_shares: Any  # (n, 1) the share of all missing mass that each row misses
     low: Any  # (1, 1) least entry of g
     high: Any  # (1, 1) largest entry of g
     alpha: Any  # (1, 1) step
+    step: Any  # (1, 1) what is left of it to do, negative if gamma has moved too far
 
 
 class LaneSums(NamedTuple):
@@ -122,8 +121,7 @@ class LaneMemory(NamedTuple):
     scratch: CostScratch
     work: Workspace
     sums: LaneSums
-    here: LaneCouplings  # the present couplings
-    trial: LaneCouplings  # those of the line search
+    here: LaneCouplings
 
 
 class LaneOutputs(NamedTuple):
@@ -153,10 +151,8 @@ def memory_for(graphs: Any, pairs: Any, weights: Any, dtype: Any) -> LaneMemory:
     s = s if weights.beta_local * weights.laplacian_source != 0.0 else 0
     data = _empty_data(n, m, r, s, weights, width, dtype)
     contents = LaneContents(data, _idle_state(width), empty_summaries(graphs), np.zeros(2, np.int64), np.array([r, s]))
-    here, trial = _empty_couplings(data), _empty_couplings(data)
-    return LaneMemory(
-        contents, cost_scratch(graphs, n, m), _empty_workspace(data, r, s), _zero_sums(width), here, trial
-    )
+    work, here = _empty_workspace(data, r, s), _empty_couplings(data)
+    return LaneMemory(contents, cost_scratch(graphs, n, m), work, _zero_sums(width), here)
 
 
 def _empty_data(n: int, m: int, r: int, s: int, weights: Any, width: int, dtype: Any) -> LaneData:
@@ -182,9 +178,7 @@ def _empty_couplings(data: LaneData) -> LaneCouplings:
     """Couplings as large as the data."""
     n, m, width = data.fixed.shape
     dtype = data.fixed.dtype
-    couplings = LaneCouplings(lane_matrix(n, m, width, dtype), lane_matrix(n, m, width, dtype))
-    couplings.logs.fill(0.0)  # without a degree prior nobody writes them
-    return couplings
+    return LaneCouplings(lane_matrix(n, m, width, dtype), lane_matrix(n, m, width, dtype))
 
 
 def _idle_state(width: int) -> LaneState:
@@ -201,15 +195,18 @@ def _empty_workspace(data: LaneData, r: int, s: int) -> Workspace:
     """A workspace as large as the data."""
     n, m, width = data.fixed.shape
     dtype = data.fixed.dtype
+    g = lane_matrix(n, m, width, dtype)
     return Workspace(
+        g,
         lane_matrix(n, m, width, dtype),
-        lane_matrix(n, m, width, dtype),
-        lane_matrix(n, m, width, dtype),
+        g,
         lane_matrix(n, s, width, dtype),
         lane_matrix(m, r, width, dtype),
         lane_matrix(n, 1, width, dtype),
         lane_matrix(m, 1, width, dtype),
         lane_matrix(m, 1, width, dtype),
+        lane_matrix(n, 1, width, dtype),
+        lane_matrix(1, 1, width, dtype),
         lane_matrix(1, 1, width, dtype),
         lane_matrix(1, 1, width, dtype),
         lane_matrix(1, 1, width, dtype),

@@ -12,13 +12,13 @@ from rwk.runtime.compiling import compiled_borrowing
 from rwk.transport.cpu.lanes.lane_data import LaneData, Workspace
 from rwk.transport.cpu.lanes.products import BLOCK, scale_rows
 from rwk.transport.cpu.simd.vectormath import exp_of, quotient
-from rwk.transport.cpu.simd.vectors import fma, larger, load, smaller, splat, store, where_larger
+from rwk.transport.cpu.simd.vectors import larger, load, smaller, splat, store, where_larger
 from rwk.transport.cpu.sinkhorn import TINY_32, TINY_64
 
 
 @compiled_borrowing
 def sinkhorn_lanes(data: LaneData, n: int, m: int, work: Workspace, lam: float, rounds: int) -> None:
-    """Fill `work.delta` with the couplings that `rounds` rounds find for the costs `work.g`."""
+    """What `rounds` rounds find for the costs `work.g`: the kernel in `work.delta`, and the factors of the plan."""
     g, low, plan, u, v, sums = work.g, work.low, work.delta, work.u, work.v, work.column_sums
     inverse, lowest, zero = splat(g, 1.0 / lam), load(low, 0), splat(g, 0.0)
     for k in range(m):
@@ -31,7 +31,7 @@ def sinkhorn_lanes(data: LaneData, n: int, m: int, work: Workspace, lam: float, 
             store(sums, k, load(sums, k) + where_larger(mass, zero, entry))
     for _ in range(rounds):
         _one_round(data.mu, data.nu, n, m, plan, u, v, sums)
-    _round_to_marginals(data.mu, data.nu, n, m, plan, u, v, sums)
+    _missing_mass(data.mu, data.nu, n, m, work)
 
 
 @compiled_borrowing
@@ -58,12 +58,13 @@ def _rows_of_block(left: int) -> int:
 
 
 @compiled_borrowing
-def _round_to_marginals(mu: Any, nu: Any, n: int, m: int, kernel: Any, u: Any, v: Any, sums: Any) -> None:
-    """Overwrite K with diag(u) K diag(v), rounded to exact marginals (R13).
+def _missing_mass(mu: Any, nu: Any, n: int, m: int, work: Workspace) -> None:
+    """How diag(u) K diag(v) is rounded to exact marginals (R13): v shrunk, and `row_shares` and `column_sums`.
 
     Rows are exact after the last u, and columns carry v K^T u: only columns are shrunk, and the mass that is missing
-    then is spread as a rank-one plan.
+    then is spread as a rank-one plan. The plan is u K v + row_shares column_sums; `direction_lanes` computes it.
     """
+    kernel, u, v, sums, shares = work.delta, work.u, work.v, work.column_sums, work.row_shares
     tiny = splat(kernel, TINY_32 if kernel.itemsize == 4 else TINY_64)
     zero, one = splat(kernel, 0.0), splat(kernel, 1.0)
     for k in range(m):
@@ -76,14 +77,10 @@ def _round_to_marginals(mu: Any, nu: Any, n: int, m: int, kernel: Any, u: Any, v
         row = load(u, i)
         total = zero
         for k in range(m):
-            entry = row * load(kernel, (i, k)) * load(v, k)
-            store(kernel, (i, k), entry)
-            total = total + entry
+            total = total + row * load(kernel, (i, k)) * load(v, k)
         lacks = larger(load(mu, i) - total, zero)
-        store(u, i, lacks)  # from now on what the row misses
+        store(shares, i, lacks)
         missing = missing + lacks
     inverse = one / larger(missing, tiny)
     for i in range(n):
-        share = load(u, i) * inverse
-        for k in range(m):
-            store(kernel, (i, k), fma(share, load(sums, k), load(kernel, (i, k))))
+        store(shares, i, load(shares, i) * inverse)

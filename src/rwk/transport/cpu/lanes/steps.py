@@ -95,7 +95,7 @@ def gradient_lanes(
 def direction_lanes(
     data: LaneData, here: LaneCouplings, fresh: bool, n: int, m: int, work: Workspace, sums: LaneSums
 ) -> None:
-    """Steps 4 and 5: the plan in `delta` becomes Delta = plan - gamma; <Delta, g> and <Delta, log gamma>.
+    """Steps 4 and 5: Sinkhorn's kernel becomes Delta = plan - gamma; <Delta, g> and <Delta, log gamma>.
 
     If any pair is `fresh`, step 2 comes first in its lane: gamma = mu nu^T.
     """
@@ -103,13 +103,14 @@ def direction_lanes(
     total = no_lanes(wide(splat(delta, 0.0)))
     entropy, zero, new = total, splat(delta, 0.0), load(data.fresh, 0)
     for i in range(n):
-        mass = load(data.mu, i)
+        mass, row, share = load(data.mu, i), load(work.u, i), load(work.row_shares, i)
         for k in range(m):
             gamma = load(here.gamma, (i, k))
             if fresh:
                 gamma = choose(new, zero, mass * load(data.nu, k), gamma)
                 store(here.gamma, (i, k), gamma)
-            move = load(delta, (i, k)) - gamma
+            carried = row * load(delta, (i, k)) * load(work.v, k)
+            move = fma(share, load(work.column_sums, k), carried) - gamma
             store(delta, (i, k), move)
             total = fma(wide(move), wide(load(work.g, (i, k))), total)
             entropy = fma(wide(move), wide(load(here.logs, (i, k))), entropy)
@@ -128,53 +129,47 @@ def curvature_lanes(n: int, m: int, work: Workspace, sums: LaneSums) -> None:
 
 
 @compiled_borrowing
-def try_step(
-    here: LaneCouplings, trial: LaneCouplings, n: int, m: int, kl: float, work: Workspace, sums: LaneSums
-) -> None:
-    """The trial gamma + alpha Delta, nowhere below 0, its logarithms and <trial, log trial>."""
-    step = load(work.alpha, 0)
+def move_couplings(here: LaneCouplings, n: int, m: int, kl: float, work: Workspace, sums: LaneSums) -> None:
+    """Move gamma by `work.step` times Delta, nowhere below 0; its logarithms and <gamma, log gamma>."""
+    step = load(work.step, 0)
     zero = no_lanes(step)
     least = splat(here.gamma, LEAST_MASS_32 if here.gamma.itemsize == 4 else LEAST_MASS_64)
     total = no_lanes(wide(step))
     for i in range(n):
         for k in range(m):
             mass = larger(fma(step, load(work.delta, (i, k)), load(here.gamma, (i, k))), zero)
-            store(trial.gamma, (i, k), mass)
+            store(here.gamma, (i, k), mass)
             if kl != 0.0:
                 logarithm = log_of(larger(mass, least))
-                store(trial.logs, (i, k), logarithm)
+                store(here.logs, (i, k), logarithm)
                 total = fma(wide(mass), wide(logarithm), total)
     put(sums.new_entropy, total)
 
 
 @compiled_borrowing
 def line_search_lanes(
-    here: LaneCouplings,
-    trial: LaneCouplings,
-    state: LaneState,
-    n: int,
-    m: int,
-    kl: float,
-    work: Workspace,
-    sums: LaneSums,
+    here: LaneCouplings, state: LaneState, n: int, m: int, kl: float, work: Workspace, sums: LaneSums
 ) -> None:
-    """Step 7: the step of every lane (0 if it is not active, or finds no descent), the trial and the change of H.
+    """Steps 7 and 8: the step of every lane (0 if it is not active, or finds no descent), gamma moved by it, and the
+    change of H.
 
     H(gamma + alpha Delta) - H(gamma) = alpha <g - kl log gamma, Delta> + alpha^2 <Q(Delta), Delta> + kl (E' - E),
-    E = <gamma, log gamma>.
+    E = <gamma, log gamma>. Where a step turns out to be too long, gamma moves back by half of it.
     """
     largest = LARGEST_STEP_WITH_KL if kl != 0.0 else 1.0
-    alpha = work.alpha
+    alpha, step_of = work.alpha, work.step
     for lane in range(len(state.pair)):
         step = largest
         if sums.curvature[lane] > 0.0:
             step = min(max(-sums.slope[lane] / (2.0 * sums.curvature[lane]), 0.0), largest)
         alpha[0, 0, lane] = step if state.active[lane] else 0.0
+        step_of[0, 0, lane] = alpha[0, 0, lane]
     for halving in range(HALVINGS + 2):
-        try_step(here, trial, n, m, kl, work, sums)
+        move_couplings(here, n, m, kl, work, sums)
         done = True
         for lane in range(len(state.pair)):
             step = np.float64(alpha[0, 0, lane])
+            step_of[0, 0, lane] = 0.0
             if step == 0.0:
                 continue
             change = step * (sums.slope[lane] - kl * sums.entropy_slope[lane]) + step * step * sums.curvature[lane]
@@ -182,6 +177,7 @@ def line_search_lanes(
             sums.change[lane] = change
             if not change <= ARMIJO * step * sums.slope[lane]:
                 alpha[0, 0, lane] = 0.5 * step if halving < HALVINGS else 0.0
+                step_of[0, 0, lane] = alpha[0, 0, lane] - step
                 done = False
         if done:
             return
