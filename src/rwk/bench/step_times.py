@@ -121,7 +121,7 @@ def step_shares(
     pairs = pairs[is_small(measures, pairs)]
     pairs = pairs[:MOST_PAIRS]
     pairs = pairs[plan_chunks(measures, pairs, alike=True)[0]]
-    many, memory = 20, lane_data.memory_for(measures, pairs, weights, measures.structure.dtype)
+    many, memory = 20, _memory(measures, pairs, weights)
     width = len(memory.contents.state.pair)
     pairs = pairs[: len(pairs) // width * width]
 
@@ -140,6 +140,11 @@ def step_shares(
         "step and log, an iteration": each[TRIAL],
         "gradient, gap and the rest, an iteration": each[REST],
     }
+
+
+def _memory(measures: GraphMeasures, pairs: NDArray[np.int64], weights: CostWeights) -> lane_data.LaneMemory:
+    largest = lane_data.largest_of(measures, pairs)
+    return lane_data.memory_for(measures, largest, weights, measures.structure.dtype)
 
 
 def _best(call: Any, count: int) -> float:

@@ -19,7 +19,7 @@ from rwk.runtime.compiling import is_cold
 from rwk.runtime.log import LOG
 from rwk.runtime.threads import thread_count
 from rwk.transport.cpu.lanes import body
-from rwk.transport.cpu.lanes.lane_data import LaneOutputs, memory_for
+from rwk.transport.cpu.lanes.lane_data import LaneOutputs, largest_of, memory_for
 from rwk.transport.measures import GraphMeasures, no_measures
 from rwk.transport.problem import CostWeights, PairResults, ScgOptions
 
@@ -64,5 +64,5 @@ def no_pairs(measures: GraphMeasures) -> tuple[Any, ...]:
     outputs = LaneOutputs(PairResults.empty(0), np.zeros(0, np.bool_), np.empty((0, 0, 0)), np.empty((0, 2)))
     weights, options = CostWeights(*[0.0] * len(CostWeights._fields)), ScgOptions(1.0, 1, 1, 0.0)
     pairs = np.empty((0, 2), np.int64)
-    memory = memory_for(measures, pairs, weights, measures.structure.dtype)
+    memory = memory_for(measures, largest_of(measures, pairs), weights, measures.structure.dtype)
     return measures, pairs, weights, options, memory, np.empty((0, 0, 0)), outputs, 0

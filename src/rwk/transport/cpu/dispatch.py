@@ -21,7 +21,8 @@ from rwk.transport.cpu.ahead import wait_for_helpers
 from rwk.transport.cpu.chunks import plan_chunks
 from rwk.transport.cpu.lanes import body
 from rwk.transport.cpu.lanes.entrance import entrance_for
-from rwk.transport.cpu.lanes.lane_data import LaneOutputs, memory_for
+from rwk.transport.cpu.lanes.kept_memory import KeptMemory
+from rwk.transport.cpu.lanes.lane_data import LaneMemory, LaneOutputs
 from rwk.transport.cpu.loading import load_pair, with_feature_cost
 from rwk.transport.cpu.partial_run import partial_solutions, run_partial, run_partial_pairs
 from rwk.transport.cpu.plain import SpreadTooWideError, solve_plainly
@@ -57,7 +58,7 @@ def run_pairs(
     """Solve pairs as they are oriented."""
     if weights.mass < 1.0:
         return run_partial_pairs(measures, pairs, weights, options, n_jobs=n_jobs, tick=tick)
-    results = PairResults.empty(len(pairs))
+    results, memory = PairResults.empty(len(pairs)), KeptMemory()
     small = is_small(measures, pairs)
     for chosen, solve in ((np.flatnonzero(small), solve_small), (np.flatnonzero(~small), solve_large)):
         order, bounds = plan_chunks(measures, pairs[chosen], alike=solve is solve_small)
@@ -66,7 +67,10 @@ def run_pairs(
         def work(chunk: int, places: Any = places, bounds: Any = bounds, solve: Any = solve) -> int:
             mine = places[bounds[chunk] : bounds[chunk + 1]]
             part = PairResults.empty(len(mine))
-            solve(measures, pairs[mine], weights, options, part)
+            if solve is solve_small:
+                solve_small(measures, pairs[mine], weights, options, part, memory=memory)
+            else:
+                solve(measures, pairs[mine], weights, options, part)
             results.put(mine, part)
             return len(mine)
 
@@ -141,7 +145,8 @@ def run_starts(
         if is_small(measures, pairs[:1])[0]:
             results, unsolved = PairResults.empty(len(starts)), np.zeros(len(starts), np.bool_)
             outputs = LaneOutputs(results, unsolved, np.empty(starts.shape), NO_TRACE)
-            _run_lanes(measures, pairs, weights, options, np.dtype(np.float64), starts, outputs)
+            lanes = KeptMemory().room_for(measures, pairs, weights, np.dtype(np.float64))
+            _run_lanes(measures, pairs, weights, options, lanes, starts, outputs)
             for s in np.flatnonzero(~unsolved):
                 terms, health = (
                     scalar.terms_of(measures, a, b, weights, outputs.couplings[s]),
@@ -181,18 +186,21 @@ def solve_small(
     results: PairResults,
     couplings: NDArray[np.float64] = NO_COUPLINGS,
     trace: NDArray[np.float64] = NO_TRACE,
+    *,
+    memory: KeptMemory | None = None,
 ) -> NDArray[np.int64]:
     """Solve small pairs side by side; returns the rows of the pairs that could not be solved that way.
 
     What float32 can't solve is solved in float64. Pairs whose kernel would underflow even there go to `solve_large`,
     which has rounds on logarithms, unless couplings are asked for: then the caller must solve the pairs returned.
     """
-    left = np.arange(len(pairs))
+    left, memory = np.arange(len(pairs)), memory or KeptMemory()
     for precision in dict.fromkeys((measures.structure.dtype, np.dtype(np.float64))):
         trace[:] = np.nan
         part, unsolved = PairResults.empty(len(left)), np.zeros(len(left), np.bool_)
         outputs = LaneOutputs(part, unsolved, couplings, trace)
-        _run_lanes(measures, pairs[left], weights, options, precision, NO_COUPLINGS, outputs)
+        lanes = memory.room_for(measures, pairs[left], weights, precision)
+        _run_lanes(measures, pairs[left], weights, options, lanes, NO_COUPLINGS, outputs)
         results.put(left, part)
         left = left[unsolved]
         if not len(left):
@@ -209,12 +217,11 @@ def _run_lanes(
     pairs: NDArray[np.int64],
     weights: CostWeights,
     options: ScgOptions,
-    precision: np.dtype[Any],
+    memory: LaneMemory,
     starts: NDArray[np.float64],
     outputs: LaneOutputs,
 ) -> None:
     """Call the body of small pairs, both halves of it compiled."""
-    memory = memory_for(measures, pairs, weights, precision)
     entrance = entrance_for(measures, weights, memory)
     wait_for_helpers()
     call_compiled(body.solve_side_by_side, measures, pairs, weights, options, memory, starts, outputs, entrance)

@@ -9,6 +9,7 @@
     sparse_lanes.py   products with sparse matrices, the Laplacians
     summaries.py      vectors of single graphs that all their pairs need
     lane_data.py      the arrays, pictured here
+    kept_memory.py    these arrays from one list of pairs to the next
 
     body ──► entrance ──► entering ──► summaries, lane_data, ../costs
       └────► steps, lane_sinkhorn ──► products, sparse_lanes ──► ../simd

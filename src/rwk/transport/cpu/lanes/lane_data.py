@@ -141,11 +141,16 @@ def lane_matrix(rows: int, columns: int, width: int, dtype: Any) -> Any:
     return memory[skip : skip + count].reshape((rows, columns, width))
 
 
-def memory_for(graphs: Any, pairs: Any, weights: Any, dtype: Any) -> LaneMemory:
-    """Memory for any of these pairs in one precision. Python asks for it: that needs no compiling."""
+def largest_of(graphs: Any, pairs: Any) -> Any:
+    """The most nodes of a source and of a target, and the most columns of their factors."""
     sizes = np.diff(graphs.offsets)
     widths = np.diff(graphs.factor_offsets) // np.maximum(sizes, 1)
-    (n, m), (r, s) = (most[pairs].max(axis=0, initial=1).tolist() for most in (sizes, widths))
+    return np.concatenate([most[pairs].max(axis=0, initial=1) for most in (sizes, widths)])
+
+
+def memory_for(graphs: Any, largest: Any, weights: Any, dtype: Any) -> LaneMemory:
+    """Memory for pairs up to `largest_of` in one precision. Python asks for it: that needs no compiling."""
+    n, m, r, s = largest.tolist()
     width = REGISTER_BYTES // np.dtype(dtype).itemsize
     r = r if weights.beta_local * weights.laplacian_target != 0.0 else 0
     s = s if weights.beta_local * weights.laplacian_source != 0.0 else 0
