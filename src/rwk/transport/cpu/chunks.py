@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 from rwk.transport.measures import GraphMeasures
 from rwk.transport.work import pair_cost
 
-PAIRS_PER_CHUNK: Final = 512
-COST_PER_CHUNK: Final = 2e8  # by `pair_cost`; a chunk of large pairs is short
+# The largest chunks: lanes run empty at the end of each, and an interrupt waits for the end, a fifth of a second.
+PAIRS_PER_CHUNK: Final = 4096
+COST_PER_CHUNK: Final = 1.6e9  # by `pair_cost`; a chunk of large pairs is short
+SMALLEST_SHARE: Final = 1 / 16  # of that; several threads get smaller and smaller chunks, so that they end together
+CHUNKS_LEFT: Final = 4  # per thread: what is left is dealt out in as many chunks as long as they are not too small
 
 
 def plan_chunks(
-    measures: GraphMeasures, pairs: NDArray[np.int64], *, alike: bool = False
+    measures: GraphMeasures, pairs: NDArray[np.int64], *, alike: bool = False, n_threads: int = 1
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The order of the pairs, and where in it each chunk begins.
 
@@ -26,8 +29,24 @@ def plan_chunks(
     cost = pair_cost(n, m)
     order = _alike(pairs, n, m) if alike else np.argsort(-cost, kind="stable")
     filled = np.cumsum(cost[order] / COST_PER_CHUNK + 1.0 / PAIRS_PER_CHUNK)
-    bounds = np.searchsorted(filled, np.arange(1, int(filled[-1]) + 1)) if len(pairs) else np.zeros(0, np.int64)
-    return order, np.unique(np.concatenate([[0], bounds, [len(pairs)]])).astype(np.int64)
+    ends = np.searchsorted(filled, _ends(float(filled[-1]) if len(pairs) else 0.0, n_threads))
+    return order, np.unique(np.concatenate([[0], ends, [len(pairs)]])).astype(np.int64)
+
+
+def _ends(total: float, n_threads: int) -> list[float]:
+    """Where chunks end, in units of the largest: as large as possible, and smaller towards the end of several threads.
+
+    >>> _ends(2.5, 1)
+    [1.0, 2.0]
+    >>> _ends(2.0, 2)[:3]
+    [0.25, 0.46875, 0.66015625]
+    """
+    ends, end = [], 0.0
+    while end < total:
+        share = (total - end) / (CHUNKS_LEFT * n_threads) if n_threads > 1 else 1.0
+        end += min(1.0, max(share, SMALLEST_SHARE))
+        ends.append(end)
+    return ends[:-1]
 
 
 def _alike(pairs: NDArray[np.int64], n: NDArray[np.float64], m: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.runtime.compiling import call_compiled
-from rwk.runtime.threads import Ticker, in_threads, one_blas_thread
+from rwk.runtime.threads import Ticker, in_threads, one_blas_thread, thread_count
 from rwk.transport.cpu import scalar
 from rwk.transport.cpu.ahead import wait_for_helpers
 from rwk.transport.cpu.chunks import plan_chunks
@@ -61,7 +61,9 @@ def run_pairs(
     results, memory = PairResults.empty(len(pairs)), KeptMemory()
     small = is_small(measures, pairs)
     for chosen, solve in ((np.flatnonzero(small), solve_small), (np.flatnonzero(~small), solve_large)):
-        order, bounds = plan_chunks(measures, pairs[chosen], alike=solve is solve_small)
+        order, bounds = plan_chunks(
+            measures, pairs[chosen], alike=solve is solve_small, n_threads=thread_count(n_jobs)
+        )  # fmt: skip
         places = chosen[order]
 
         def work(chunk: int, places: Any = places, bounds: Any = bounds, solve: Any = solve) -> int:
