@@ -25,7 +25,7 @@ from scipy.optimize import linear_sum_assignment, quadratic_assignment
 from threadpoolctl import threadpool_limits
 
 import rwk
-from rwk.matching.naming import edges_preserved
+from rwk.matching.later import edges_preserved
 from rwk.runtime.machine import machine_record
 from rwk.transport.problem import SOLVER_VERSION
 

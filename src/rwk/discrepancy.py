@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from rwk.convert import as_graphs
 from rwk.convert.label_coding import in_form_of, same_kind_of_labels
 from rwk.gram.matrix import cross_discrepancy, symmetric_discrepancy
 from rwk.graphs import Graph, GraphSet
+from rwk.graphs.checks import check_graphs
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.parameter_checks import ParameterError, check_choice, check_starts
@@ -206,9 +207,14 @@ def _coupled_names(graph: Graph) -> tuple[Any, ...]:
 
 
 def annealing_of(
-    measures: GraphMeasures, a: int, b: int, settings: Parameters, n_starts: int
+    measures: GraphMeasures,
+    a: int,
+    b: int,
+    settings: Parameters,
+    n_starts: int,
+    stages: Sequence[float] = ANNEALING,
 ) -> list[list[PairSolution]]:
-    """The solutions of all starts at each stage: the entropy falls to that of the settings."""
+    """The solutions of all starts at each stage; stages are entropies in units of that of the settings."""
     if settings.solver() == "exact":
         raise ParameterError("direction='exact' has no entropy to anneal; use the default direction, 'sinkhorn'")
     return annealed_solutions(
@@ -218,7 +224,7 @@ def annealing_of(
         settings.cost_weights(),
         settings.scg_options(),
         n_starts=n_starts,
-        entropies=[factor * settings.entropy for factor in ANNEALING],
+        entropies=[factor * settings.entropy for factor in stages],
         seed=settings.random_state,
         backend=settings.backend,
         n_jobs=settings.n_jobs,
@@ -266,6 +272,18 @@ def single_graph(graph: Any, which: str) -> GraphSet:
     if len(graphs) != 1:
         raise ValueError(f"align compares two single graphs, but {which} argument holds {len(graphs)}; pick one")
     return graphs
+
+
+def two_graphs(G: Any, H: Any, settings: Parameters) -> tuple[GraphSet, tuple[Graph, Graph], Parameters]:
+    """Two single graphs as a set and by themselves, and the settings for them (`with_comparable_edges`)."""
+    plain = isinstance(G, Graph) and isinstance(H, Graph)
+    if plain and all(side.label_names is None and side.edge_labels is None for side in (G, H)):
+        graphs = check_graphs(GraphSet.from_graphs([G, H]))  # nothing has to be made alike
+        return graphs, (G, H), settings
+    first, second = single_graph(G, "the first"), single_graph(H, "the second")
+    settings = with_comparable_edges(settings, first, second)
+    graphs = joined_graphs(first, second)
+    return graphs, (graphs[0], graphs[1]), settings
 
 
 def joined_graphs(first: GraphSet, second: GraphSet) -> GraphSet:

@@ -49,7 +49,7 @@ def steps() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "representation", lambda: rwk.pairwise_discrepancy(small, feature_metric="product", **quick)
     yield "attention embeddings", lambda: rwk.pairwise_discrepancy(small, embedding="attention", **quick)
     yield "neighbours", lambda: rwk.nearest(small[0], small, 1, **quick)
-    yield "matchings", lambda: [rwk.match(*some[:2], n_starts=2, kicks=1, backend="cpu") for some in (small, large)]
+    yield "matchings", lambda: [rwk.match(*two, kicks=1, backend="cpu").solution for two in (small[2:], large)]
     yield "common parts", lambda: rwk.common_part(*small[:2], repairs=1, backend="cpu")
     yield "patterns", lambda: rwk.find(small[3], small, backend="cpu")
     yield "your own costs", lambda: rwk.solve(cost=np.eye(60), backend="cpu")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.discrepancy import MATCHING, annealing_of, joined_graphs, named, single_graph, with_comparable_edges
+from rwk.discrepancy import MATCHING, annealing_of, joined_graphs, single_graph, with_comparable_edges
 from rwk.graphs import Graph, GraphError, GraphSet
+from rwk.matching.later import SoftSide
 from rwk.matching.local_search import edge_lists
 from rwk.matching.matched import Matching
-from rwk.matching.naming import Details, named_matching
+from rwk.matching.naming import named_matching
 from rwk.matching.part_search import PartProblem, best_part
 from rwk.parameters import Parameters
 from rwk.represent import represent
@@ -20,7 +20,6 @@ from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.parameter_checks import check_range
 from rwk.transport.measures import GraphMeasures
 from rwk.transport.pairs import check_solution
-from rwk.transport.payments import node_payments
 
 PENALTY: Final = 0.5  # of an edge between matched nodes without a counterpart, where such edges count
 LARGEST_SEEDS: Final = 1000  # pairs that parts are grown from, those with the most mass first
@@ -92,10 +91,8 @@ def part_matching(
     gamma = solution.coupling
     moved = np.maximum(gamma.sum(axis=1)[numbers[:, 0]], gamma.sum(axis=0)[numbers[:, 1]])
     confidence = gamma[numbers[:, 0], numbers[:, 1]] / np.maximum(moved, 1e-300)
-    paid = node_payments(measures, 0, 1, settings.cost_weights(), gamma)
-    solution = named(replace(solution, paid=paid), graphs)
-    details = Details(confidence, stages[0][0].coupling, solution, float(_uncommon(problem, numbers)))
-    return named_matching((G, H), numbers, details)
+    soft = SoftSide((G, H), settings, numbers, None, (), measures, solution, stages[0][0].coupling, confidence)
+    return named_matching(numbers, float(_uncommon(problem, numbers)), soft)
 
 
 def part_problem(

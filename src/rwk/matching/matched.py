@@ -8,14 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from rwk.graphs import Graph
+from rwk.matching.later import SoftSide, edges_preserved
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.display import card_of
+from rwk.transport.interchangeable import alike_rows
 from rwk.transport.problem import PairSolution
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matching:
     """Which node of one graph is which node of another: the answer of `match` and of `common_part`.
+
+    `confidence`, `interchangeable`, `edges_preserved` and `solution` are computed when they are asked for.
 
     Attributes
     ----------
@@ -29,8 +34,8 @@ class Matching:
         Nodes of the first and of the second graph without a partner; one of the lists is empty, unless only a part of
         the mass moves.
     interchangeable : tuple of two lists of lists
-        Groups of nodes of each graph that look alike to the coupling, such as the ends of a path: which of them is
-        which is arbitrary.
+        Groups of nodes of each graph that look alike to a coupling, such as the ends of a path: which of them is which
+        is arbitrary.
     edges_preserved : float
         Share of the edges between matched nodes of the first graph that are edges of the second too.
     solution : PairSolution
@@ -51,13 +56,10 @@ class Matching:
     """
 
     pairs: list[tuple[Hashable, Hashable]]
-    confidence: FloatArray
     unmatched: tuple[list[Hashable], list[Hashable]]
-    interchangeable: tuple[list[list[Hashable]], list[list[Hashable]]]
-    edges_preserved: float
-    solution: PairSolution
     numbers: IntArray
     misfit: float
+    _soft: SoftSide
 
     def __iter__(self) -> Any:
         return iter(self.pairs)
@@ -66,13 +68,38 @@ class Matching:
         return len(self.pairs)
 
     @property
+    def confidence(self) -> FloatArray:
+        """How sure each pair is, from 0 to 1."""
+        return self._soft.certain()
+
+    @property
+    def edges_preserved(self) -> float:
+        """Share of the edges between matched nodes of the first graph that are edges of the second too."""
+        return edges_preserved(*self._soft.pair, self.numbers)
+
+    @property
+    def solution(self) -> PairSolution:
+        """The soft matching near these pairs."""
+        return self._soft.solved()
+
+    @property
+    def interchangeable(self) -> tuple[list[list[Hashable]], list[list[Hashable]]]:
+        """Groups of nodes of each graph that look alike to a coupling."""
+        blurred = self._soft.blurry()
+        first, second = (
+            [[_name(graph, node) for node in group] for group in alike_rows(coupling)]
+            for graph, coupling in zip(self._soft.pair, (blurred, blurred.T), strict=True)
+        )
+        return first, second
+
+    @property
     def coupling(self) -> FloatArray:
         """The soft matching: how much mass each node of the first graph sends to each node of the second."""
         return self.solution.coupling
 
     def as_coupling(self) -> FloatArray:
         """The pairs as a matrix with a 1 for each of them."""
-        matrix = np.zeros(self.solution.coupling.shape)
+        matrix = np.zeros([graph.n_nodes for graph in self._soft.pair])
         matrix[self.numbers[:, 0], self.numbers[:, 1]] = 1.0
         return matrix
 
@@ -82,3 +109,7 @@ class Matching:
 
     def _repr_html_(self) -> str | None:
         return card_of("matching", self)
+
+
+def _name(graph: Graph, node: int) -> Hashable:
+    return node if graph.node_names is None else graph.node_names[node]

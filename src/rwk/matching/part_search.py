@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.matching.local_search import EdgeLists
-from rwk.runtime.compiling import compiled, compiled_inside
+from rwk.runtime.compiling import compiled, compiled_borrowing, compiled_inside
 
 TIE: Final = 1e-3  # what a node, or the largest coupling, is worth beside a common edge
 NOISE: Final = 0.6  # of the gains while a part is repaired, one time in two,
@@ -40,14 +40,14 @@ class PartProblem(NamedTuple):
     jumps: bool
 
 
-@compiled_inside
+@compiled_borrowing
 def _random(state: Any) -> float:
     """A number in [0, 1) from a linear congruential generator, whose state moves on."""
     state[0] = state[0] * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
     return float((state[0] >> np.uint64(11)) * 2.0**-53)
 
 
-@compiled_inside
+@compiled_borrowing
 def _gain(problem: Any, p: Any, i: int, k: int) -> float:
     """What the pair (i, k) adds to the worth of the part p, but for the noise."""
     G, H = problem.G, problem.H
@@ -62,7 +62,7 @@ def _gain(problem: Any, p: Any, i: int, k: int) -> float:
     return gain
 
 
-@compiled_inside
+@compiled_borrowing
 def _missed(problem: Any, p: Any, q: Any, i: int, k: int) -> float:
     """The penalty of the edges of k to matched nodes that i does not have."""
     if problem.penalty == 0.0:
@@ -75,7 +75,7 @@ def _missed(problem: Any, p: Any, q: Any, i: int, k: int) -> float:
     return missed
 
 
-@compiled_inside
+@compiled_borrowing
 def _jump(problem: Any, p: Any, q: Any) -> tuple[int, int]:
     """The free pair with the highest score that may be matched and adds worth; (-1, -1) if there is none."""
     best, at_i, at_k = 0.0, -1, -1

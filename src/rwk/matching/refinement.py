@@ -1,25 +1,39 @@
-"""From couplings to one assignment of the nodes of the smaller graph: rounded, grown, improved by exchanges."""
+"""From couplings and soft starts to one assignment of the nodes of the smaller graph.
+
+Couplings are rounded, grown and improved by exchanges (growing.py, local_search.py), soft starts come that way
+(soft_starts.py); the best ones are then improved by kicks.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from rwk.graphs import Graph
-from rwk.matching.local_search import KICK_DRAWS, EdgeLists, changes, edge_lists, improve_by_kicks, misfit
+from rwk.matching.growing import grown
+from rwk.matching.local_search import (
+    KICK_DRAWS,
+    EdgeLists,
+    changes,
+    edge_lists,
+    fresh_standing,
+    improve_by_kicks,
+    misfit,
+)
+from rwk.matching.soft_starts import NOISE, PLAIN_ROUNDS, ROUNDS, signature_costs, soft_start
 from rwk.runtime.arrays import FloatArray, IntArray
 
 LABEL_COST: Final = 2.0  # misfit of two nodes with different labels; an edge without counterpart costs 1
 ATTRIBUTE_COST: Final = 1.0  # misfit of two nodes whose attributes have the median distance
 GROWING_ROUNDS: Final = 20
 LARGEST_WEIGHT: Final = 1e100  # of an edge
-WITHOUT_GAIN: Final = 3  # rounds of growing without a gain, before it stops
 KICKED: Final = 3  # best assignments that are improved by kicks
 TEMPERATURE: Final = 0.5  # of the weights of exchanges in the confidence, in edges
-FAR_TEMPERATURE: Final = 2.0  # of the weights of assignments that were found from other starts
+FAR_TEMPERATURE: Final = 2.0  # of the weights of assignments that were found from other starts,
+ALTERNATIVES: Final = 10  # of which so many count, the best ones
 
 
 class Search(NamedTuple):
@@ -42,17 +56,18 @@ def search_of(G: Graph, H: Graph) -> Search:
     largest = max([0.0, *(float(g.edge_weights.max(initial=0.0)) for g in (G, H) if g.edge_weights is not None)])
     if largest > LARGEST_WEIGHT:  # products of weights would not be finite
         G, H = (g if g.edge_weights is None else replace(g, edge_weights=g.edge_weights / largest) for g in (G, H))
-    return Search(edge_lists(G), edge_lists(H), node_costs(G, H))
+    codes = np.unique([label for g in (G, H) if g.edge_labels is not None for label in g.edge_labels.tolist()])
+    return Search(edge_lists(G, codes), edge_lists(H, codes), node_costs(G, H))
 
 
 def node_costs(G: Graph, H: Graph) -> FloatArray:
     """U: what two nodes cost by their labels and attributes."""
-    from scipy.spatial.distance import cdist
-
     costs = np.zeros((G.n_nodes, H.n_nodes))
     if G.node_labels is not None and H.node_labels is not None:
         costs += LABEL_COST * (G.node_labels[:, None] != H.node_labels[None, :])
     if G.node_attributes is not None and H.node_attributes is not None:
+        from scipy.spatial.distance import cdist
+
         both = np.concatenate([G.node_attributes, H.node_attributes])
         largest = np.abs(both).max(axis=0)
         both = both / np.where(largest > 0, largest, 1.0)  # so that squares are finite
@@ -74,21 +89,55 @@ def best_assignments(
     search: Search, couplings: Sequence[FloatArray], *, kicks: int, seed: int | None
 ) -> list[Candidate]:
     """The assignments that are found from the couplings, that with the least misfit first."""
+    found = from_couplings(search, couplings)
+    return kicked(search, found, kicks, seed) if found[0].misfit > 0 and kicks else found
+
+
+def from_couplings(search: Search, couplings: Sequence[FloatArray]) -> list[Candidate]:
+    """The assignments that couplings lead to by rounding, growing and exchanges, that with the least misfit first."""
     starts = {places.tobytes(): places for places in map(rounded, couplings)}
-    found = [_exchanged(search, places) for places in starts.values()]
+    found = [_grown(search, places, 0) for places in starts.values()]
     if min(one.misfit for one in found) > 0:
-        found = [_grown(search, candidate) for candidate in found]
-    distinct = {candidate.places.tobytes(): candidate for candidate in sorted(found, key=lambda one: one.misfit)}
-    found = list(distinct.values())
-    if found[0].misfit > 0 and kicks:
-        random = np.random.default_rng(seed)
-        found[:KICKED] = [_exchanged(search, one.places, random.random((kicks, KICK_DRAWS))) for one in found[:KICKED]]
-    return sorted(found, key=lambda one: one.misfit)
+        found = [_grown(search, candidate.places, GROWING_ROUNDS) for candidate in found]
+    return distinct(found)
+
+
+def from_soft_starts(search: Search, n_starts: int, seed: int | None) -> list[Candidate]:
+    """The assignments that soft starts lead to, that with the least misfit first; after one that fits, no more."""
+    now, costs = fresh_standing(*search.costs.shape), signature_costs(*search)
+    found, random = [], np.random.default_rng(seed) if n_starts > 1 else None
+    for start in range(n_starts):
+        noise = NOISE * random.random(costs.shape) if random and start else np.zeros(costs.shape)
+        soft_start(search.G, search.H, costs, noise, now)
+        misfit = float(grown(*search, now, PLAIN_ROUNDS, ROUNDS))
+        found.append(Candidate(misfit, now.p.copy()))
+        if misfit == 0:
+            break
+    return distinct(found)
+
+
+def kicked(search: Search, found: Sequence[Candidate], kicks: int, seed: int | None) -> list[Candidate]:
+    """The candidates with the best ones improved by kicks, until one fits."""
+    random, left = np.random.default_rng(seed), list(found)
+    for at in range(min(KICKED, len(found))):
+        now = fresh_standing(*search.costs.shape)
+        now.p[:] = found[at].places
+        left[at] = Candidate(float(improve_by_kicks(*search, now, random.random((kicks, KICK_DRAWS)))), now.p)
+        if left[at].misfit == 0:
+            break
+    return distinct(left)
+
+
+def distinct(found: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates without those that are there twice, that with the least misfit first."""
+    if len(found) == 1:
+        return [*found]
+    return list({one.places.tobytes(): one for one in sorted(found, key=lambda one: one.misfit)}.values())
 
 
 def misfit_of(search: Search, places: IntArray) -> float:
     """The misfit of an assignment."""
-    return float(misfit(search.G, search.H, search.costs, places, np.zeros(len(places))))
+    return float(misfit(*search, places))
 
 
 def confidences(search: Search, found: Sequence[Candidate]) -> FloatArray:
@@ -99,7 +148,7 @@ def confidences(search: Search, found: Sequence[Candidate]) -> FloatArray:
     two others 1/3. The other is the weight of those assignments found from other starts that have the same pair: where
     whole parts of a graph look alike, no single exchange leads from one to the other. The product is returned.
     """
-    places = found[0].places
+    places, found = found[0].places, found[:ALTERNATIVES]
     weights = np.exp([-(one.misfit - found[0].misfit) / FAR_TEMPERATURE for one in found])
     agreeing = np.array([one.places == places for one in found])  # (candidates, n)
     agreed = weights @ agreeing / weights.sum()
@@ -108,38 +157,14 @@ def confidences(search: Search, found: Sequence[Candidate]) -> FloatArray:
 
 def _certainty(search: Search, places: IntArray) -> FloatArray:
     """The weight of each pair among the exchanges of its node."""
-    found, m = np.zeros_like(search.costs), search.costs.shape[1]
-    changes(search.G, search.H, search.costs, places, _inverse(places, m), found)
+    found, now = np.empty_like(search.costs), fresh_standing(*search.costs.shape)
+    now.p[:] = places
+    changes(*search, now, found)
     return np.asarray(1.0 / np.exp(-np.maximum(found, 0.0) / TEMPERATURE).sum(axis=1))
 
 
-def _exchanged(search: Search, places: IntArray, draws: Any = None) -> Candidate:
-    """An assignment improved by exchanges, and by kicks if there are draws for them."""
-    p, q = places.copy(), _inverse(places, search.costs.shape[1])
-    draws = np.empty((0, KICK_DRAWS)) if draws is None else draws
-    return Candidate(float(improve_by_kicks(search.G, search.H, search.costs, p, q, draws)), p)
-
-
-def _inverse(places: IntArray, m: int) -> IntArray:
-    inverse = np.full(m, -1, np.int64)
-    inverse[places] = np.arange(len(places))
-    return inverse
-
-
-def _grown(search: Search, candidate: Candidate) -> Candidate:
-    """Assign every node again by how many of its neighbours are matched to neighbours of its new place.
-
-    A part that is matched well spreads this way to its surroundings. Counts are divided by the root of both degrees.
-    """
-    G, H = search.G.weights, search.H.weights
-    roots = [np.sqrt(np.maximum(weights.sum(axis=1), 1e-12)) for weights in (G, H)]
-    best = now = candidate
-    stalled = 0
-    for _ in range(GROWING_ROUNDS):
-        witnesses = G @ H[now.places] / roots[0][:, None] / roots[1][None, :]
-        now = _exchanged(search, rounded(witnesses - search.costs))
-        stalled = 0 if now.misfit < best.misfit else stalled + 1
-        best = min(best, now, key=lambda one: one.misfit)
-        if stalled == WITHOUT_GAIN or best.misfit == 0:
-            break
-    return best
+def _grown(search: Search, places: IntArray, rounds: int) -> Candidate:
+    """An assignment improved by exchanges, and grown in up to so many rounds."""
+    now = fresh_standing(*search.costs.shape)
+    now.p[:] = places
+    return Candidate(float(grown(*search, now, 0, rounds)), now.p)
