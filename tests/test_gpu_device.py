@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -14,7 +15,7 @@ from asserts import assert_close, assert_finite, assert_marginals, tolerance
 from generators import hard_sets
 from gpu_cases import CASES, all_pairs, measured, ragged_set
 from gram_graphs import random_graphs
-from rwk import GraphSet, Parameters, pairwise_discrepancy
+from rwk import GraphSet, Parameters, match, pairwise_discrepancy
 from rwk.represent import represent
 from rwk.runtime.backends import device_present
 from rwk.transport.cpu import dispatch as threads
@@ -104,3 +105,47 @@ def test_graphs_are_represented_as_on_the_cpu(name: str) -> None:
         assert_close(scale[name], value, 1e-6, what=name)
     for name in ("weights", "features", "returns", "square_norms", "embedding", "structure", "laplacian_values"):
         assert_close(getattr(found, name), getattr(wanted, name), 1e-6, what=name)
+
+
+@pytest.mark.parametrize("name", ["all terms", "repel", "attributes and node weights", "global only", "small entropy"])
+def test_a_part_of_the_mass_agrees_with_the_cpu(name: str, gpu: Any) -> None:
+    measures, weights, options = measured(name, sizes=(1, 5, 14, 37), mass=0.6, max_iter=5, tol=0.0)
+    pairs = all_pairs(measures.n_graphs)
+    found = gpu.run_pairs(measures, pairs, weights, options)
+    wanted = threads.run_pairs(measures, pairs, weights, options)
+    assert_close(found.values, wanted.values, 1e-8, what="values")
+    one, other = (backend.run_pair(measures, 1, 2, weights, options) for backend in (gpu, threads))
+    assert abs(one.coupling.sum() - 0.6) < 1e-9
+    assert_close(one.coupling, other.coupling, 1e-4, what="coupling")
+
+
+@pytest.mark.parametrize("mass", [1.0, 0.6])
+def test_starts_solved_together_agree_with_the_cpu(mass: float, gpu: Any) -> None:
+    measures, weights, options = measured("all terms", sizes=(14, 20), mass=mass, max_iter=5, tol=0.0)
+    rng = np.random.default_rng(0)
+    mu, nu = (measures.weights[measures.offsets[g] : measures.offsets[g + 1]] for g in (0, 1))
+    product = np.outer(mu, nu)
+    twisted = [product * (1 + 0.5 * np.outer(rng.choice([-1, 1], 14), rng.choice([-1, 1], 20))) for _ in range(4)]
+    starts = mass * np.stack([product, *(balanced(plan, mu, nu) for plan in twisted)])
+    found, wanted = (backend.run_starts(measures, 0, 1, weights, options, starts) for backend in (gpu, threads))
+    for one, other in zip(found, wanted, strict=True):
+        assert_finite(one)
+        assert_close(one.value, other.value, 1e-8, what="value")
+        assert_close(one.coupling, other.coupling, 1e-4, what="coupling")
+
+
+def test_a_matching_agrees_with_the_cpu() -> None:
+    graph = nx.connected_watts_strogatz_graph(40, 4, 0.3, seed=3)
+    part = nx.Graph(graph.subgraph(np.random.default_rng(3).permutation(40)[:36].tolist()))
+    part.remove_edges_from(list(part.edges)[:4])
+    found, wanted = (match(graph, part, n_starts=10, backend=backend) for backend in ("gpu", "cpu"))
+    assert found.misfit == wanted.misfit > 0
+    assert_close(found.solution.value, wanted.solution.value, 1e-6)
+
+
+def balanced(plan: Any, mu: Any, nu: Any) -> Any:
+    """The plan with marginals mu and nu."""
+    for _ in range(200):
+        plan = plan * (mu / plan.sum(axis=1))[:, None]
+        plan = plan * (nu / plan.sum(axis=0))[None, :]
+    return plan

@@ -35,14 +35,15 @@ class Effort(NamedTuple):
 
     soft_starts: int
     n_starts: int  # of transport
+    part_starts: int  # of transport, where there are no soft starts: a part is matched, or nothing is refined
     kicks: int
 
 
 EFFORTS: Final[Mapping[str, Effort]] = {
-    "quick": Effort(1, 0, 0),
-    "fast": Effort(10, 0, 100),
-    "normal": Effort(50, 1, 500),
-    "thorough": Effort(200, 10, 2000),
+    "quick": Effort(1, 0, 1, 0),
+    "fast": Effort(10, 0, 3, 100),
+    "normal": Effort(50, 1, 10, 500),
+    "thorough": Effort(200, 10, 20, 2000),
 }
 PLAIN: Final = frozenset({"backend", "n_jobs", "random_state"})  # settings that are no arrays and change no other
 
@@ -111,7 +112,7 @@ def match(
     chosen = EFFORTS[effort]
     if n_starts is not None:
         check_range("n_starts", n_starts, low=0, high=10_000, strict=False, whole=True)
-        chosen = chosen._replace(n_starts=n_starts)
+        chosen = chosen._replace(n_starts=n_starts, part_starts=max(n_starts, 1))
     if kicks is not None:
         check_range("kicks", kicks, low=0, high=1_000_000, strict=False, whole=True)
         chosen = chosen._replace(kicks=kicks)
@@ -122,8 +123,8 @@ def match(
         raise ParameterError("direction='exact' has no entropy to anneal; use the default direction, 'sinkhorn'")
     if settings.mass < 1.0:
         measures, repairs = represent(graphs, settings)[0], chosen.kicks if refine else 0
-        return part_matching(graphs, measures, settings, n_starts=max(chosen.n_starts, 1), repairs=repairs)
-    return _refined(pair, settings, chosen) if refine else _rounded(graphs, settings, max(chosen.n_starts, 1))
+        return part_matching(graphs, measures, settings, n_starts=chosen.part_starts, repairs=repairs)
+    return _refined(pair, settings, chosen) if refine else _rounded(graphs, settings, chosen.part_starts)
 
 
 def _settings_of(parameters: Mapping[str, Any]) -> Parameters:

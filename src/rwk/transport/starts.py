@@ -8,6 +8,7 @@ other pairs. It does depend on the order of the nodes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,30 +78,35 @@ def annealed_solutions(
     """
     mu, nu = (measures.weights[measures.offsets[g] : measures.offsets[g + 1]] for g in (a, b))
     product = weights.mass * np.outer(mu, nu)
-    costs = [start_costs(product.shape, start, seed) for start in range(1, n_starts)]
-    plans = [product, *(weights.mass * _plan(cost, mu, nu, options.sinkhorn_iter) for cost in costs)]
+    plans: Any = product[None]
+    if n_starts > 1:
+        costs = np.stack([start_costs(product.shape, start, seed) for start in range(1, n_starts)])
+        plans = np.concatenate([plans, weights.mass * _plans(costs, mu, nu, options.sinkhorn_iter)])
     stages: list[list[PairSolution]] = []
     for entropy in entropies:
-        mixed = START_SHARE * np.stack(plans) + (1.0 - START_SHARE) * product
+        mixed = START_SHARE * plans + (1.0 - START_SHARE) * product
         stage = backend_named(backend).run_starts(
             measures, a, b, weights, options._replace(entropy=entropy), mixed, n_jobs=n_jobs
         )
         stages.append(stage)
-        plans = [solution.coupling for solution in stage]
+        plans = np.stack([solution.coupling for solution in stage])
     return stages
 
 
-def _plan(
+def _plans(
     costs: NDArray[np.float64], mu: NDArray[np.float64], nu: NDArray[np.float64], rounds: int
 ) -> NDArray[np.float64]:
-    """The Sinkhorn plan of costs between 0 and 1, rounded to exact marginals (R13)."""
-    plan = np.exp(-costs / START_ENTROPY)
+    """The Sinkhorn plans of costs (S, n, m) between 0 and 1, rounded to exact marginals (R13)."""
+    kernel = np.exp(-costs / START_ENTROPY)
+    u, v = np.ones((len(costs), len(mu), 1)), np.ones((len(costs), len(nu), 1))
     for _ in range(rounds):
-        plan *= (nu / plan.sum(axis=0))[None, :]
-        plan *= (mu / plan.sum(axis=1))[:, None]
-    plan *= np.minimum(1.0, nu / plan.sum(axis=0))[None, :]
-    rows, columns = mu - plan.sum(axis=1), nu - plan.sum(axis=0)
-    return np.asarray(plan + np.outer(rows, columns) / max(rows.sum(), 1e-300))
+        v = nu[:, None] / (kernel.transpose(0, 2, 1) @ u)
+        u = mu[:, None] / (kernel @ v)
+    plans = u * kernel * v.transpose(0, 2, 1)
+    plans *= np.minimum(1.0, nu / plans.sum(axis=1))[:, None, :]
+    rows, columns = mu - plans.sum(axis=2), nu - plans.sum(axis=1)
+    left = np.maximum(rows.sum(axis=1), 1e-300)
+    return np.asarray(plans + rows[:, :, None] * columns[:, None, :] / left[:, None, None])
 
 
 def best_values(

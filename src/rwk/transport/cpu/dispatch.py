@@ -149,11 +149,10 @@ def run_starts(
             outputs = LaneOutputs(results, unsolved, np.empty(starts.shape), NO_TRACE)
             lanes = KeptMemory().room_for(measures, pairs, weights, np.dtype(np.float64))
             _run_lanes(measures, pairs, weights, options, lanes, starts, outputs)
+            pair = load_pair(measures, a, b, weights)
             for s in np.flatnonzero(~unsolved):
-                terms, health = (
-                    scalar.terms_of(measures, a, b, weights, outputs.couplings[s]),
-                    results.take(slice(s, s + 1)),
-                )
+                terms = scalar.terms_of_loaded(measures, pair, weights, outputs.couplings[s])
+                health = results.take(slice(s, s + 1))
                 found[s] = _solution(outputs.couplings[s], terms, health.n_iter, health.gaps, health.converged)
             left = np.flatnonzero(unsolved)
 

@@ -147,7 +147,12 @@ def terms_at(graphs: Any, pair: PairMatrices, weights: Any, gamma: Any, divergen
 
 def terms_of(graphs: Any, a: int, b: int, weights: Any, gamma: Any) -> Any:
     """The terms of H at any coupling of graphs a and b, in the precision of the matrices."""
-    pair, terms, divergence = load_pair(graphs, a, b, weights), np.zeros(len(TERM_NAMES)), 0.0
+    return terms_of_loaded(graphs, load_pair(graphs, a, b, weights), weights, gamma)
+
+
+def terms_of_loaded(graphs: Any, pair: PairMatrices, weights: Any, gamma: Any) -> Any:
+    """The terms of H at any coupling of a pair whose costs are known."""
+    terms, divergence = np.zeros(len(TERM_NAMES)), 0.0
     if weights.beta_global * weights.degree_weight != 0.0:
         divergence = logarithms(gamma, pair.log_prior, np.empty_like(gamma))
     terms_at(graphs, pair, weights, gamma, divergence, terms)
