@@ -14,7 +14,7 @@ from rwk.convert import as_graphs
 from rwk.convert.label_coding import in_form_of, same_kind_of_labels
 from rwk.gram.matrix import cross_discrepancy, symmetric_discrepancy
 from rwk.graphs import Graph, GraphSet
-from rwk.graphs.checks import check_graphs
+from rwk.graphs.checks import is_plain
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.parameter_checks import ParameterError, check_choice, check_starts
@@ -274,16 +274,15 @@ def single_graph(graph: Any, which: str) -> GraphSet:
     return graphs
 
 
-def two_graphs(G: Any, H: Any, settings: Parameters) -> tuple[GraphSet, tuple[Graph, Graph], Parameters]:
-    """Two single graphs as a set and by themselves, and the settings for them (`with_comparable_edges`)."""
-    plain = isinstance(G, Graph) and isinstance(H, Graph)
-    if plain and all(side.label_names is None and side.edge_labels is None for side in (G, H)):
-        graphs = check_graphs(GraphSet.from_graphs([G, H]))  # nothing has to be made alike
-        return graphs, (G, H), settings
+def two_graphs(G: Any, H: Any, settings: Parameters) -> tuple[Graph, Graph, Parameters]:
+    """Two single graphs in one form, and the settings for them (`with_comparable_edges`)."""
+    plain = isinstance(G, Graph) and isinstance(H, Graph) and (G.node_labels is None) == (H.node_labels is None)
+    if plain and is_plain(G) and is_plain(H):  # nothing has to be made alike
+        return G, H, settings
     first, second = single_graph(G, "the first"), single_graph(H, "the second")
     settings = with_comparable_edges(settings, first, second)
     graphs = joined_graphs(first, second)
-    return graphs, (graphs[0], graphs[1]), settings
+    return graphs[0], graphs[1], settings
 
 
 def joined_graphs(first: GraphSet, second: GraphSet) -> GraphSet:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rwk.graphs import EDGE_FIELDS, NODE_FIELDS, GraphError, GraphSet
+from rwk.graphs import EDGE_FIELDS, NODE_FIELDS, Graph, GraphError, GraphSet
 from rwk.runtime.arrays import IntArray
 
 
@@ -33,6 +33,25 @@ def check_graphs(graphs: GraphSet) -> GraphSet:
         if (largest <= 0).any():
             raise GraphError(f"graph {int(np.argmin(largest))}: all node weights are 0; make at least one positive")
     return graphs
+
+
+def is_plain(graph: Graph) -> bool:
+    """Whether a graph has nothing but nodes, edges and perhaps labels of nodes, and nothing is wrong with it.
+
+    Any other graph may be good too, but has to be looked at as a set (`check_graphs`).
+
+    >>> from rwk.graphs import Graph
+    >>> is_plain(Graph(2, np.array([[0, 1]]))), is_plain(Graph(2, np.array([[1, 0]])))
+    (True, False)
+    """
+    fields = (*NODE_FIELDS, *EDGE_FIELDS, "node_distances", "label_names")
+    if any(getattr(graph, name) is not None for name in fields if name != "node_labels"):
+        return False
+    labelled, named = graph.node_labels, graph.node_names
+    if not graph.n_nodes or any(part is not None and len(part) != graph.n_nodes for part in (labelled, named)):
+        return False
+    low, high = graph.edges[:, 0], graph.edges[:, 1]
+    return not len(low) or bool(low.min() >= 0 and high.max() < graph.n_nodes and (low < high).all())
 
 
 def _check_lengths(graphs: GraphSet) -> None:

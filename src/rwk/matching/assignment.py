@@ -21,9 +21,12 @@ def assign(cost: Any, p: Any, q: Any) -> None:
     """
     n, m = cost.shape
     u, v = np.zeros(n), np.zeros(m)
-    for k in range(m):
-        q[k] = -1
-    _take_cheapest(cost, u, p, q)
+    if take_cheapest(cost, p, q):
+        return
+    for i in range(n):
+        u[i] = np.inf
+        for k in range(m):
+            u[i] = min(u[i], cost[i, k])
     distance, parent, done = np.empty(m), np.empty(m, np.int64), np.empty(m, np.bool_)
     for row in range(n):
         if p[row] >= 0:
@@ -55,17 +58,23 @@ def assign(cost: Any, p: Any, q: Any) -> None:
 
 
 @compiled_borrowing
-def _take_cheapest(cost: Any, u: Any, p: Any, q: Any) -> None:
-    """Let every row whose cheapest column is free take it; u becomes the least cost of each row."""
+def take_cheapest(cost: Any, p: Any, q: Any) -> bool:
+    """Let every row whose cheapest column is free take it, and return whether all could; the others get -1."""
     n, m = cost.shape
+    for k in range(m):
+        q[k] = -1
+    all_taken = True
     for i in range(n):
-        least, nearest = cost[i, 0], 0
+        nearest = 0
         for k in range(1, m):
-            if cost[i, k] < least:
-                least, nearest = cost[i, k], k
-        u[i], p[i] = least, -1
+            if cost[i, k] < cost[i, nearest]:
+                nearest = k
+        p[i] = -1
         if q[nearest] < 0:
             p[i], q[nearest] = nearest, i
+        else:
+            all_taken = False
+    return all_taken
 
 
 @compiled_borrowing

@@ -25,23 +25,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.graphs import Graph
 from rwk.runtime.compiling import compiled, compiled_borrowing
 
 OTHER_LABEL: Final = 0.5  # what is left of the product of two edges whose labels differ
 LEAST_GAIN: Final = 1e-9  # in units of the largest sum of squares of a node, or of 1
 KICK_DRAWS: Final = 6  # random numbers per kick: how many nodes, whether to a free node, and which nodes
 FLOOR: Final = 0.05  # weight of a node that fits perfectly in the choice of nodes to kick
-
-
-class EdgeLists(NamedTuple):
-    """Edges of one graph: by node, and as dense matrices of weights and labels."""
-
-    offsets: NDArray[np.int64]  # (n + 1,)
-    neighbours: NDArray[np.int64]
-    weights: NDArray[np.float64]  # (n, n)
-    labels: NDArray[np.int64]  # (n, n)
-    squares: NDArray[np.float64]  # (n,): sum of w^2 over the edges of a node; its degree, if edges have no weights
 
 
 class Standing(NamedTuple):
@@ -58,20 +47,6 @@ def fresh_standing(n: int, m: int) -> Standing:
     """Memory for an assignment of n nodes to m; `stand` fills all but p."""
     places, taken = np.zeros(n, np.int64), np.zeros(m, np.int64)
     return Standing(places, taken, np.empty((n, m)), np.empty(m), np.empty(n, np.bool_))
-
-
-def edge_lists(graph: Graph, codes: Any = None) -> EdgeLists:
-    """The edges of a graph as the search reads them; if `codes` are given, labels are their places in it."""
-    n = graph.n_nodes
-    weights, labels = np.zeros((n, n)), np.zeros((n, n), np.int64)
-    i, k = graph.edges.T
-    weights[i, k] = weights[k, i] = 1.0 if graph.edge_weights is None else graph.edge_weights
-    if graph.edge_labels is not None:
-        own = graph.edge_labels if codes is None else np.searchsorted(codes, graph.edge_labels)
-        labels[i, k] = labels[k, i] = own
-    rows, neighbours = np.nonzero(weights)
-    offsets = np.searchsorted(rows, np.arange(n + 1)).astype(np.int64)
-    return EdgeLists(offsets, neighbours.astype(np.int64), weights, labels, (weights * weights).sum(axis=1))
 
 
 @compiled_borrowing

@@ -116,15 +116,19 @@ def match(
     if kicks is not None:
         check_range("kicks", kicks, low=0, high=1_000_000, strict=False, whole=True)
         chosen = chosen._replace(kicks=kicks)
-    graphs, pair, settings = two_graphs(G, H, _settings_of(parameters))
-    if graphs.node_weights is not None and (graphs.node_weights <= 0).any():
+    first, second, settings = two_graphs(G, H, _settings_of(parameters))
+    weights = [graph.node_weights for graph in (first, second) if graph.node_weights is not None]
+    if any((some <= 0).any() for some in weights):
         raise GraphError("match needs nodes that all have a weight; remove those of weight 0, or use align")
     if settings.solver() == "exact":
         raise ParameterError("direction='exact' has no entropy to anneal; use the default direction, 'sinkhorn'")
-    if settings.mass < 1.0:
-        measures, repairs = represent(graphs, settings)[0], chosen.kicks if refine else 0
-        return part_matching(graphs, measures, settings, n_starts=chosen.part_starts, repairs=repairs)
-    return _refined(pair, settings, chosen) if refine else _rounded(graphs, settings, chosen.part_starts)
+    if refine and settings.mass == 1.0:
+        return _refined((first, second), settings, chosen)
+    graphs = GraphSet.from_graphs([first, second])
+    if settings.mass == 1.0:
+        return _rounded(graphs, settings, chosen.part_starts)
+    measures, repairs = represent(graphs, settings)[0], chosen.kicks if refine else 0
+    return part_matching(graphs, measures, settings, n_starts=chosen.part_starts, repairs=repairs)
 
 
 def _settings_of(parameters: Mapping[str, Any]) -> Parameters:

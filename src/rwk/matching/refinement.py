@@ -13,12 +13,11 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from rwk.graphs import Graph
+from rwk.matching.edge_lists import EdgeLists, edge_lists
 from rwk.matching.growing import grown
 from rwk.matching.local_search import (
     KICK_DRAWS,
-    EdgeLists,
     changes,
-    edge_lists,
     fresh_standing,
     improve_by_kicks,
     misfit,
@@ -53,10 +52,12 @@ class Candidate(NamedTuple):
 
 def search_of(G: Graph, H: Graph) -> Search:
     """The search for the best assignment of the nodes of G to those of H."""
-    largest = max([0.0, *(float(g.edge_weights.max(initial=0.0)) for g in (G, H) if g.edge_weights is not None)])
+    weights = [g.edge_weights for g in (G, H) if g.edge_weights is not None]
+    largest = max((float(some.max(initial=0.0)) for some in weights), default=0.0)
     if largest > LARGEST_WEIGHT:  # products of weights would not be finite
         G, H = (g if g.edge_weights is None else replace(g, edge_weights=g.edge_weights / largest) for g in (G, H))
-    codes = np.unique([label for g in (G, H) if g.edge_labels is not None for label in g.edge_labels.tolist()])
+    labels = [g.edge_labels for g in (G, H) if g.edge_labels is not None]
+    codes = np.unique(np.concatenate(labels)) if labels else None
     return Search(edge_lists(G, codes), edge_lists(H, codes), node_costs(G, H))
 
 
@@ -108,7 +109,7 @@ def from_soft_starts(search: Search, n_starts: int, seed: int | None) -> list[Ca
     found, random = [], np.random.default_rng(seed) if n_starts > 1 else None
     for start in range(n_starts):
         noise = NOISE * random.random(costs.shape) if random and start else np.zeros(costs.shape)
-        soft_start(search.G, search.H, costs, noise, now)
+        soft_start(*search, costs, noise, now)
         misfit = float(grown(*search, now, PLAIN_ROUNDS, ROUNDS))
         found.append(Candidate(misfit, now.p.copy()))
         if misfit == 0:

@@ -13,27 +13,53 @@ Start 0 has the costs as they are; others have random numbers added to C. (Gold 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rwk.matching.assignment import assign
+from rwk.matching.assignment import assign, take_cheapest
 from rwk.matching.growing import TINY
-from rwk.matching.local_search import Standing
+from rwk.matching.local_search import Standing, misfit
 from rwk.runtime.compiling import compiled, compiled_borrowing, compiled_inside
 from rwk.transport.cpu.simd.vectormath import exp_of
+from rwk.transport.cpu.simd.vectors import WIDTH_64, choose, fma, lane_sum, larger, load, smaller, splat, store
 
 STEPS: Final = 6  # of lazy random walks, whose chances to return are compared
 DEGREE_COST: Final = 0.25  # of nodes whose degrees differ by the mean degree
 EDGE_LABEL_COST: Final = 0.25  # of an edge label that one of two nodes has more often than the other
 FIRST_SHARPNESS: Final = 8.0  # the first X is exp(-FIRST_SHARPNESS C)
 SHARPNESS: Final = np.geomspace(2.0, 100.0, 15)
+SHARP: Final = 0.98  # sum of squares of a row of which nothing is left to decide
 BALANCING: Final = 3  # rounds of columns and rows per step
 MIX: Final = 0.5
 NOISE: Final = 0.3  # largest number that is added to C for starts after the first
 PLAIN_ROUNDS: Final = 5  # of growing without exchanges, after which
 ROUNDS: Final = 2  # follow such with exchanges
 LARGEST_EXPONENT: Final = 300.0
+FAR: Final = 1e9  # cost of what is padded
+LANES: Final = WIDTH_64
+
+
+class SoftMemory(NamedTuple):
+    """What a soft start works on: flat matrices whose rows are padded to whole vectors."""
+
+    X: NDArray[np.float64]  # (n, padded m), as are C, near and back
+    C: NDArray[np.float64]
+    near: NDArray[np.float64]  # Y times both roots
+    back: NDArray[np.float64]
+    across: NDArray[np.float64]  # (m, padded n)
+    moved: NDArray[np.float64]
+    shrink_mu: NDArray[np.float64]  # (n,): 1 / d
+    shrink_nu: NDArray[np.float64]  # (padded m,)
+    columns: NDArray[np.float64]
+    real: NDArray[np.float64]  # 1, and 0 in what is padded
+
+
+@compiled_borrowing
+def padded(m: int) -> int:
+    """The next multiple of the number of lanes."""
+    return (m + LANES - 1) // LANES * LANES
 
 
 @compiled_inside
@@ -133,95 +159,112 @@ def _largest_label(G: Any) -> int:
 
 
 @compiled_borrowing
-def _propagate(G: Any, X: Any, out: Any) -> None:
-    """out(i) = sum of w(ir) X(r) over neighbours."""
-    for i in range(out.shape[0]):
-        for c in range(out.shape[1]):
-            out[i, c] = 0.0
-        for at in range(G.offsets[i], G.offsets[i + 1]):
-            r = G.neighbours[at]
-            weight = G.weights[i, r]
-            for c in range(out.shape[1]):
-                out[i, c] += weight * X[r, c]
+def _propagate(G: Any, X: Any, width: int, out: Any) -> None:
+    """out(i) = sum of w(ir) X(r) over neighbours; rows are `width` apart."""
+    for i in range(len(G.squares)):
+        for c in range(0, width, LANES):
+            total = splat(X, 0.0)
+            for at in range(G.offsets[i], G.offsets[i + 1]):
+                r = G.neighbours[at]
+                total = fma(splat(X, G.weights[i, r]), load(X, r * width + c), total)
+            store(out, i * width + c, total)
 
 
 @compiled_borrowing
-def _transpose(X: Any, out: Any) -> None:
-    for i in range(X.shape[0]):
-        for k in range(X.shape[1]):
-            out[k, i] = X[i, k]
-
-
-@compiled_borrowing
-def _balance(X: Any, columns: Any) -> None:
-    """Divide columns by their sums, where these exceed 1 or all nodes are matched, and then rows by theirs."""
-    n, m = X.shape
-    for k in range(m):
-        columns[k] = 0.0
+def _transpose(X: Any, n: int, m: int, width: int, out: Any, new_width: int) -> None:
+    """The transpose of n rows of m numbers."""
     for i in range(n):
         for k in range(m):
-            columns[k] += X[i, k]
-    for k in range(m):
-        columns[k] = 1.0 / columns[k] if columns[k] > 1.0 or n == m else 1.0
-    for i in range(n):
-        for k in range(m):
-            X[i, k] *= columns[k]
-        scale = 1.0 / _row_sum(X, i)
-        for k in range(m):
-            X[i, k] *= scale
+            out[k * new_width + i] = X[i * width + k]
 
 
 @compiled_borrowing
-def _row_sum(X: Any, i: int) -> float:
-    """The sum of a row, in four parts that do not wait for each other."""
-    m = X.shape[1]
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    for k in range(0, m - 3, 4):
-        a += X[i, k]
-        b += X[i, k + 1]
-        c += X[i, k + 2]
-        d += X[i, k + 3]
-    for k in range(m - m % 4, m):
-        a += X[i, k]
-    return (a + b) + (c + d)
+def _exponentiate(work: SoftMemory, n: int, width: int, beta: float, mix: float) -> None:
+    """X = exp(beta (Y - mix C))."""
+    X, C, near = work.X, work.C, work.near
+    sharpness, share, highest = splat(X, beta), splat(X, mix), splat(X, LARGEST_EXPONENT)
+    for i in range(n):
+        own = splat(X, work.shrink_mu[i])
+        for c in range(0, width, LANES):
+            gain = load(near, i * width + c) * (own * load(work.shrink_nu, c))
+            exponent = sharpness * (gain - share * load(C, i * width + c))
+            store(X, i * width + c, exp_of(smaller(exponent, highest)))
 
 
-@compiled_inside
-def _sharpen(G: Any, H: Any, C: Any, X: Any) -> None:
-    """Fill X with the soft assignment of the costs C at the last sharpness."""
-    n, m = C.shape
-    across, moved = np.empty((m, n)), np.empty((m, n))
-    back, near, columns = np.empty((n, m)), np.zeros((n, m)), np.empty(m)
-    shrink_mu, shrink_nu = np.empty(n), np.empty(m)
-    for shrink, squares in ((shrink_mu, G.squares), (shrink_nu, H.squares)):
-        for i in range(len(shrink)):
-            shrink[i] = 1.0 / np.sqrt(max(squares[i], TINY))
-    for step in range(-1, len(SHARPNESS)):
-        beta, mix = (SHARPNESS[step], MIX) if step >= 0 else (FIRST_SHARPNESS, 1.0)
-        if step >= 0:
-            _transpose(X, across)
-            _propagate(H, across, moved)
-            _transpose(moved, back)
-            _propagate(G, back, near)
+@compiled_borrowing
+def _balance(work: SoftMemory, n: int, m: int, width: int) -> bool:
+    """Divide columns by their sums, where these exceed 1 or all nodes are matched, and then rows by theirs.
+
+    Returns whether every row then has nearly all in one place.
+    """
+    X, columns = work.X, work.columns
+    one, limit, least = splat(X, 1.0), splat(X, 1.0 if n < m else 0.0), splat(X, TINY)
+    for c in range(0, width, LANES):
+        total = splat(X, 0.0)
         for i in range(n):
-            for k in range(m):
-                near[i, k] = beta * (near[i, k] * (shrink_mu[i] * shrink_nu[k]) - mix * C[i, k])
-            for k in range(m):
-                X[i, k] = exp_of(min(near[i, k], LARGEST_EXPONENT))
-        for _ in range(BALANCING if step >= 0 else 1):
-            _balance(X, columns)
+            total = total + load(X, i * width + c)
+        scale = choose(total, limit, one / larger(total, least), one)
+        store(columns, c, scale * load(work.real, c))
+    sharp = True
+    for i in range(n):
+        total, squares = splat(X, 0.0), splat(X, 0.0)
+        for c in range(0, width, LANES):
+            entry = load(X, i * width + c) * load(columns, c)
+            store(X, i * width + c, entry)
+            total, squares = total + entry, fma(entry, entry, squares)
+        whole = lane_sum(total)
+        inverse = splat(X, 1.0 / whole)
+        for c in range(0, width, LANES):
+            store(X, i * width + c, load(X, i * width + c) * inverse)
+        sharp = sharp and lane_sum(squares) >= SHARP * whole * whole
+    return sharp
+
+
+@compiled_borrowing
+def _sharpen(G: Any, H: Any, work: SoftMemory, n: int, m: int) -> None:
+    """Fill X with the soft assignment of the costs C, at the last sharpness or as soon as it is sharp."""
+    width, across_width = padded(m), padded(n)
+    _exponentiate(work, n, width, FIRST_SHARPNESS, 1.0)
+    _balance(work, n, m, width)
+    for step in range(len(SHARPNESS)):
+        _transpose(work.X, n, m, width, work.across, across_width)
+        _propagate(H, work.across, across_width, work.moved)
+        _transpose(work.moved, m, n, across_width, work.back, width)
+        _propagate(G, work.back, width, work.near)
+        _exponentiate(work, n, width, SHARPNESS[step], MIX)
+        for _ in range(BALANCING - 1):
+            _balance(work, n, m, width)
+        if _balance(work, n, m, width):
+            return
 
 
 @compiled
-def soft_start(G: Any, H: Any, C: Any, noise: Any, now: Standing) -> None:
-    """Fill `now.p` with the assignment nearest to the soft assignment of the costs C + noise."""
+def soft_start(G: Any, H: Any, U: Any, C: Any, noise: Any, now: Standing) -> None:
+    """Fill `now.p` with the assignment nearest to the soft assignment of the costs C + noise.
+
+    If each node can take the cheapest place, and every edge and label is preserved, that is it.
+    """
     n, m = C.shape
-    X, cost = np.empty((n, m)), np.empty((n, m))
+    width, across_width = padded(m), padded(n)
+    cost = np.empty((n, m))
     for i in range(n):
         for k in range(m):
             cost[i, k] = C[i, k] + noise[i, k]
-    _sharpen(G, H, cost, X)
+    if take_cheapest(cost, now.p, now.q) and misfit(G, H, U, now.p) == 0.0:
+        return
+    flat, turned = n * width, m * across_width
+    work = SoftMemory(
+        np.empty(flat), np.full(flat, FAR), np.zeros(flat), np.zeros(flat), np.zeros(turned), np.zeros(turned),
+        np.empty(n), np.zeros(width), np.empty(width), np.zeros(width),
+    )  # fmt: skip
+    for i in range(n):
+        work.shrink_mu[i] = 1.0 / np.sqrt(max(G.squares[i], TINY))
+        for k in range(m):
+            work.C[i * width + k] = cost[i, k]
+    for k in range(m):
+        work.shrink_nu[k], work.real[k] = 1.0 / np.sqrt(max(H.squares[k], TINY)), 1.0
+    _sharpen(G, H, work, n, m)
     for i in range(n):
         for k in range(m):
-            cost[i, k] = -X[i, k]
+            cost[i, k] = -work.X[i * width + k]
     assign(cost, now.p, now.q)
