@@ -12,7 +12,7 @@
     growing       assigning nodes again by where their neighbours are
     local_search  exchanges of nodes, and the misfit that they lower
     assignment    the assignment of least cost
-    edge_lists    the edges of a graph as the searches read them
+    listed_edges  the edges of a graph as the searches read them
 
 Transport finds where the nodes of one graph lie in the other, from distances and features; soft starts do the same
 from edges alone, in a hundredth of the time. The assignments near them are then improved by what a coupling sees badly:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from rwk.discrepancy import MATCHING, annealing_of, joined_graphs, single_graph, with_comparable_edges
 from rwk.graphs import Graph, GraphError, GraphSet
-from rwk.matching.edge_lists import edge_lists
 from rwk.matching.later import SoftSide
+from rwk.matching.listed_edges import edge_lists
 from rwk.matching.matched import Matching
 from rwk.matching.naming import named_matching
 from rwk.matching.part_search import PartProblem, best_part

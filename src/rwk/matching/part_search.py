@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.matching.edge_lists import EdgeLists
+from rwk.matching.listed_edges import EdgeLists
 from rwk.runtime.compiling import compiled, compiled_borrowing, compiled_inside
 
 TIE: Final = 1e-3  # what a node, or the largest coupling, is worth beside a common edge

@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from rwk.graphs import Graph
-from rwk.matching.edge_lists import EdgeLists, edge_lists
 from rwk.matching.growing import grown
+from rwk.matching.listed_edges import EdgeLists, edge_lists
 from rwk.matching.local_search import (
     KICK_DRAWS,
     changes,
