@@ -1,13 +1,15 @@
-"""Gromov-Wasserstein beside POT: `python benchmarks/point_clouds.py --output results/point-clouds.json`.
+"""Gromov-Wasserstein beside POT and CAJAL: `python benchmarks/point_clouds.py --output results/point-clouds.json`.
 
 100 clouds of 50 to 100 points (circles, Gaussians, lines and helices with noise) give 100 distance matrices. rwk solves
-all 4,950 pairs; POT's solvers get a sample of the same pairs, in the same process with one thread each. Every row has
-pairs per second and how the values compare with those of `ot.gromov_wasserstein2`, which stops at a local optimum too.
+all 4,950 pairs; POT's solvers, and CAJAL if it is installed, get a sample of the same pairs, in the same process with
+one thread each. Every row has pairs per second and how the values compare with those of `ot.gromov_wasserstein2`, which
+stops at a local optimum too.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +25,7 @@ from rwk.runtime.files import write_json
 from rwk.runtime.machine import machine_record
 from rwk.transport.problem import SOLVER_VERSION
 
+MODULES = {"POT": "ot", "cajal": "cajal"}
 BATCH = 50  # pairs that POT's batched solver gets at once
 Solver = Callable[[list[np.ndarray], np.ndarray], np.ndarray]
 
@@ -79,6 +82,22 @@ def by_batch(matrices: list[np.ndarray], pairs: np.ndarray) -> np.ndarray:
     return np.concatenate(values)
 
 
+def by_cajal(matrices: list[np.ndarray], pairs: np.ndarray) -> np.ndarray:
+    """CAJAL's compiled conditional gradient; its distance is half the root of POT's value."""
+    from cajal.gw_cython import GW_cell, gw_cython_core
+
+    cells = [GW_cell(matrix, np.full(len(matrix), 1.0 / len(matrix))) for matrix in matrices]
+    found = []
+    for i, k in pairs:
+        one, other = cells[i], cells[k]
+        parts = (
+            one.dmat, one.distribution, one.dmat_dot_dist, one.cell_constant,
+            other.dmat, other.distribution, other.dmat_dot_dist, other.cell_constant,
+        )  # fmt: skip
+        found.append((2.0 * gw_cython_core(*parts)[1]) ** 2)
+    return np.array(found)
+
+
 def measured(solver: Solver, matrices: list[np.ndarray], pairs: np.ndarray, reference: np.ndarray) -> dict[str, Any]:
     """One row of the record; `reference` are POT's values of the first pairs."""
     start = time.perf_counter()
@@ -94,6 +113,13 @@ def measured(solver: Solver, matrices: list[np.ndarray], pairs: np.ndarray, refe
             "share_not_above": round(float((ratios <= 1.0 + 1e-3).mean()), 3),
         },
     }
+
+
+def versions() -> dict[str, str]:
+    """Versions of the peers that are installed."""
+    from importlib.metadata import version
+
+    return {name: version(name) for name in ("POT", "cajal") if importlib.util.find_spec(MODULES[name]) is not None}
 
 
 def main() -> None:
@@ -116,6 +142,8 @@ def main() -> None:
         "ot.gromov.entropic_gromov_wasserstein2": (by_entropic, some[:BATCH]),
         "ot.batch.solve_gromov_batch": (by_batch, some[:BATCH]),
     }
+    if importlib.util.find_spec("cajal") is not None:
+        solvers["CAJAL"] = by_cajal, some
     rows = {}
     for name, (solver, mine) in solvers.items():
         if name.startswith("rwk"):
@@ -128,7 +156,7 @@ def main() -> None:
         "sizes": [min(sizes), max(sizes)],
         "threads": 1,
         "solvers": rows,
-        "made_with": machine_record(SOLVER_VERSION) | {"POT": ot.__version__},
+        "made_with": machine_record(SOLVER_VERSION) | versions(),
     }
     write_json(options.output, record)
 

@@ -74,23 +74,31 @@ def draw_gallery() -> None:
 
 
 def draw_matching() -> None:
-    """Recovered pairs against deleted nodes, one panel per family: 30 nodes, no labels, no rewired edges."""
+    """Recovered pairs against time, a line through the efforts of `rwk.match` and a mark for every other method."""
     lines = (HERE.parents[1] / "results" / "matching" / "cells.jsonl").read_text(encoding="utf-8").splitlines()
-    record = [line for line in map(json.loads, lines[1:]) if (line["n_nodes"], line["labels"]) == (30, False)]
-    families = list(dict.fromkeys(line["family"] for line in record))
-    panels = new_figure(11.0, 2.9).subplots(ncols=len(families), sharey=True)
-    for family, ax in zip(families, panels, strict=True):
-        for method in dict.fromkeys(line["method"] for line in record):
-            mine = [line for line in record if (line["family"], line["method"]) == (family, method)]
-            points = sorted((100 * line["deleted"], line["recovered"]) for line in mine if line["rewired"] == 0)
-            ax.plot(
-                *zip(*points, strict=True), label=method, linewidth=2.2 if method == "rwk.match" else 1.2, marker="."
-            )
-        ax.set_title(family, fontsize=9, loc="left")
-        ax.set_xlabel("nodes deleted, %", fontsize=8)
+    header, *record = map(json.loads, lines)
+    places = [header["fields"].index(name) for name in ("seconds", "recovered")]
+    sizes = sorted({line["cell"][1] for line in record})
+    panels = new_figure(11.0, 3.4).subplots(ncols=len(sizes), sharey=True)
+    marks = dict(zip(dict.fromkeys(name for line in record for name in line["methods"]), "....svDX^P", strict=False))
+    for size, ax in zip(sizes, panels, strict=True):
+        mine = [line["methods"] for line in record if line["cell"][1] == size]
+        known = [name for name in marks if all(name in methods for methods in mine)]
+        means = {name: np.mean([[row[name][p] for p in places] for row in mine], axis=0) for name in known}
+        efforts = np.array([means[name] for name in known if name.startswith("rwk")])
+        ax.plot(1e3 * efforts[:, 0], efforts[:, 1], linewidth=2.2, marker="o", label="rwk.match")
+        for (seconds, recovered), name in zip(efforts, [n for n in known if n.startswith("rwk")], strict=True):
+            effort = name.partition(", ")[2] or "normal"
+            ax.annotate(effort, (1e3 * seconds, recovered), (0, 7), textcoords="offset points", fontsize=7, ha="center")
+        for name in known:
+            if not name.startswith("rwk"):
+                ax.scatter(1e3 * means[name][0], means[name][1], marker=marks[name], s=36, label=name)
+        ax.set_xscale("log")
+        ax.set_title(f"{size} nodes", fontsize=9, loc="left")
+        ax.set_xlabel("ms per pair", fontsize=8)
     panels[0].set_ylabel("true pairs recovered", fontsize=8)
     panels[0].set_ylim(0, 1.03)
-    panels[-1].legend(fontsize=6.5, loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False)
+    panels[0].legend(fontsize=6.5, loc="upper left", bbox_to_anchor=(3.55, 1.0), frameon=False)
     save(panels[0], "matching")
 
 
