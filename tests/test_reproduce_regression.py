@@ -22,7 +22,7 @@ from rwk.experiment.regression import (
     reproduce_regression,
 )
 from rwk.experiment.regression_splits import CHOOSING_SEEDS, random_split, scaffold_split
-from rwk.learn.count_kernels import Composition, min_max_kernel
+from rwk.learn.count_kernels import min_max_kernel
 from rwk.learn.exact_gp import Prediction
 
 SMILES = [tail + "C" * n for n in range(1, 9) for tail in ("", "O", "c1ccccc1")]
@@ -76,7 +76,8 @@ def test_a_run_is_resumed_and_its_table_comes_from_records(options: RegressionOp
     assert table.count("| 2 |") == len(methods)
     records = read_scores(options.record_file("FreeSolv", "RW"))
     assert [(line["split"], line["seed"]) for line in records] == [("random", 0), ("random", 1), ("scaffold", 0)]
-    assert set(records[0]["chosen"]["weights"]) == {"atoms", "attributes", "colours", "product", "composition"}
+    terms = {"atoms", "attributes", "colours", "product", "composition", "edge-kinds", "overlap"}
+    assert set(records[0]["chosen"]["weights"]) == terms
     monkeypatch.setattr(regression, "_process", lambda *given: pytest.fail("a split was run again"))
     assert reproduce_regression(["FreeSolv"], methods[:3], options) == table.rsplit("\n", 1)[0]
 
@@ -113,12 +114,3 @@ def test_fingerprints_count_substructures() -> None:
     assert both.shape == (2, 2048 + 85)
     np.testing.assert_array_equal(both, fingerprint_counts(["OCC", "c1ccccc1"]))
     assert scaffolds(["OCCc1ccccc1"]) == ["c1ccccc1"]
-
-
-def test_composition_doubles_with_the_graph() -> None:
-    import rwk
-
-    graphs = rwk.molecules(["CC", "CO", "CC.CC"], featurizer="full")
-    known = Composition.of(graphs)
-    counts = known.features(graphs) * known.spread * np.sqrt(len(known.mean)) + known.mean
-    np.testing.assert_allclose(counts[2], 2 * counts[0])

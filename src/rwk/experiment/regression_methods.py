@@ -1,6 +1,6 @@
 """The methods of `rwk reproduce regression`: which matrices each of them has, or what else it learns from.
 
-Every kernel is learned with by the same Gaussian process, and every graph kernel gets the same kernel on the
+Every kernel is learned with by the same Gaussian process, and every graph kernel gets the same kernels on the
 composition of the molecules beside it. Fingerprints are run with it and without it.
 """
 
@@ -21,10 +21,11 @@ from rwk.experiment.baseline_runs import baseline
 from rwk.gram.kept import Kept, described, hashed
 from rwk.gram.matrices import discrepancy_matrix
 from rwk.graphs import GraphSet
-from rwk.learn.count_kernels import Composition, min_max_kernel
+from rwk.learn.composition import CompositionTerms
+from rwk.learn.count_kernels import min_max_kernel
 from rwk.learn.exact_gp import Block
 from rwk.learn.grids import named_settings
-from rwk.learn.term_sources import COMPOSITION, FINGERPRINTS
+from rwk.learn.term_sources import FINGERPRINTS
 from rwk.runtime.arrays import FloatArray
 
 FORM: Final = "full"  # the featurizer
@@ -76,10 +77,9 @@ class MoleculeData:
         return scaffolds(self.graphs)
 
     @cached_property
-    def composition(self) -> Block:
-        """Of all molecules: unlabelled counts of the whole set, as the scales of discrepancies are."""
-        features = Composition.of(self.graphs).features(self.graphs)
-        return Block(features @ features.T, False)
+    def composition(self) -> dict[str, Block]:
+        """Of all molecules: counts without targets of the whole set, as the scales of discrepancies are."""
+        return CompositionTerms.of(self.graphs).blocks(self.graphs, self.graphs)
 
     def counts(self, kind: str) -> FloatArray:
         return fingerprint_counts(self.graphs, kind)
@@ -107,7 +107,7 @@ class MoleculeData:
 
     def blocks(self, method: str) -> dict[str, Block]:
         """The terms of the sum that a method is."""
-        both = {COMPOSITION: self.composition}
+        both = self.composition
         if method in ("RW", "RW-plain"):
             return self.rw() | (both if method == "RW" else {})
         if method == "RW+FP":

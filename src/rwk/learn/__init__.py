@@ -18,7 +18,8 @@
       feature_ridge   Bayesian ridge regression on `RWFeatures`
         likelihood    how well a sum of kernels explains measured values, with gradients; calls `treatment`
       term_sources    from graphs to the matrices of a sum: RW discrepancies, fingerprints, composition
-        count_kernels  kernels on counts
+        composition   kernels on numbers of nodes and edges of each kind
+          count_kernels  the min-max kernel on counts
       saved_models    a fitted process in a file, without pickle
       active          ActiveSearch: which graphs to measure next, to find the best of a pool
       target_checks   checks of targets and of known variances

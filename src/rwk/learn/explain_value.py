@@ -2,9 +2,9 @@
 
 The prediction is a sum over training graphs j: mean + std Σ_j c_j k(G, G_j). The kernel of a setting is
 w exp(−η D(G, G_j)), and D is the sum of what the nodes of G pay in the alignment with G_j. So w (exp(−η D) − 1) is
-divided among the nodes as they pay, multiplied by c_j, and added up over j and over the settings. The kernel on the
-composition is linear in the nodes, and needs no alignment. Nothing is left over: base + contributions + rest is the
-prediction, where rest is the part of fingerprints, which no node owns.
+divided among the nodes as they pay, multiplied by c_j, and added up over j and over the settings. The kernels on the
+composition count nodes and edges, so that each node has its part in them, and need no alignment. Nothing is left over:
+base + contributions + rest is the prediction, where rest is the part of fingerprints, which no node owns.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rwk.learn.exact_gp import Block, FittedGP
 from rwk.learn.explain import Support, strongest
 from rwk.learn.landmark_gp import LandmarkGP
 from rwk.learn.likelihood import Term
-from rwk.learn.term_sources import COMPOSITION, TermSources
+from rwk.learn.term_sources import FINGERPRINTS, TermSources
 from rwk.runtime.arrays import FloatArray
 from rwk.runtime.display import card_of
 
@@ -194,11 +194,10 @@ def _of_nodes(
             falls = np.where(small, -one.slope, np.expm1(-one.slope * values) / np.where(small, 1.0, values))
             found += one.weight * ((coefficients * falls) @ paid)
             constant += one.weight * float(coefficients.sum())
-        elif one.name == COMPOSITION and sources.composition is not None:
-            fitted = sources.composition.features(sources.graphs)
-            slopes = one.weight * (coefficients @ fitted)
-            found += sources.composition.node_parts(graph, slopes)
-            constant -= float(slopes @ (sources.composition.mean / sources.composition.spread)) / np.sqrt(len(slopes))
+        elif one.name != FINGERPRINTS and sources.composition is not None:
+            parts, rest = sources.composition.node_parts(one.name, graph, sources.graphs, one.weight * coefficients)
+            found += parts
+            constant += rest
     return found, constant
 
 

@@ -33,7 +33,7 @@ class RWKGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Regression on graphs with error bars: a Gaussian process on a sum of RW kernels.
 
     The kernel is Σ w exp(−η D / mean D) over the settings, with discrepancies D, and optionally a kernel on
-    fingerprints and one on the composition of the graphs. Weights, η and the noise are chosen together, by marginal
+    fingerprints and three on the composition of the graphs. Weights, η and the noise are chosen together, by marginal
     likelihood with gradients or by leave-one-out density. Discrepancies are computed once per setting. Targets are
     standardised inside. Error bars are those of a measurement: they include the noise.
 
@@ -46,7 +46,8 @@ class RWKGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Add the min-max kernel on counts of substructures. Graphs must then be given as SMILES, as RDKit molecules, or
         as a GraphSet whose names are SMILES.
     extensive : bool, default True
-        Add a linear kernel on the numbers of nodes and edges of each kind, for quantities that grow with the graph.
+        Add kernels on the numbers of nodes and edges of each kind: two linear ones, for quantities that grow with the
+        graph, and the min-max kernel.
     featurizer : str, default "full"
         How SMILES and RDKit molecules are read; see `rwk.molecules`. Other graphs are taken as they are.
     criterion : {"likelihood", "leave-one-out"}, default "likelihood"

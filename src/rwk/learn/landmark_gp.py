@@ -17,7 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize_scalar
 
 from rwk.learn.exact_gp import Blocks, FittedGP, GpOptions, Prediction, fit_gp
-from rwk.learn.likelihood import LOG_NOISE, total_kernel
+from rwk.learn.likelihood import LOG_NOISE, LOG_UNKNOWN_NOISE, total_kernel
 from rwk.runtime.arrays import FloatArray, IntArray
 
 
@@ -86,7 +86,8 @@ def fit_landmark_gp(
     def loss(log_noise: float) -> float:
         return -_condition(features, scaled, np.exp(log_noise) + extra)[0]
 
-    best = minimize_scalar(loss, bounds=LOG_NOISE, method="bounded", options={"xatol": 0.02, "maxiter": 30})
+    bounds = LOG_NOISE if extra.any() else LOG_UNKNOWN_NOISE
+    best = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 0.02, "maxiter": 30})
     noise = float(np.exp(best.x))
     criterion, coefficients, factor = _condition(features, scaled, noise + extra)
     return LandmarkGP(exact, to_features, noise, coefficients, factor, criterion, mean, std)

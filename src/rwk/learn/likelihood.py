@@ -28,6 +28,9 @@ GP_TREATMENTS: Final = ("clip", "shift")
 LOG_WEIGHT: Final = (-9.0, 5.0)
 LOG_ETA: Final = (-4.0, 4.0)
 LOG_NOISE: Final = (-11.0, 1.0)
+# If no variances are given: molecules that are listed twice have the same value twice, and would make the noise vanish
+# and the error bars far too small. The lowest noise has a twentieth of the spread of the targets.
+LOG_UNKNOWN_NOISE: Final = (-6.0, 1.0)
 JITTER: Final = 1e-9
 WORST: Final = 1e25  # what the optimiser sees where A can't be factorised
 
@@ -174,7 +177,8 @@ class Problem(NamedTuple):
     def bounds(self) -> list[tuple[float, float]]:
         """Ranges of the logarithms."""
         widths = [LOG_ETA for term in self.terms if term.has_eta]
-        return [*[LOG_WEIGHT] * len(self.terms), *widths, LOG_NOISE]
+        noise = LOG_NOISE if self.extra_noise.any() else LOG_UNKNOWN_NOISE
+        return [*[LOG_WEIGHT] * len(self.terms), *widths, noise]
 
 
 def _through_treatment(gradient: FloatArray, treated: Treated) -> FloatArray:

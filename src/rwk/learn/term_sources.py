@@ -17,13 +17,13 @@ from rwk.convert.label_coding import in_form_of
 from rwk.convert.molecules import molecules
 from rwk.graphs import GraphSet
 from rwk.kernel import RWKernel
-from rwk.learn.count_kernels import Composition, min_max_kernel
+from rwk.learn.composition import CompositionTerms
+from rwk.learn.count_kernels import min_max_kernel
 from rwk.learn.exact_gp import Block
 from rwk.parameters import Parameters
 from rwk.runtime.arrays import FloatArray, IntArray
 
 FINGERPRINTS = "fingerprints"
-COMPOSITION = "composition"
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class TermSources:
     graphs: GraphSet
     kernels: Mapping[str, RWKernel]
     counts: FloatArray | None
-    composition: Composition | None
+    composition: CompositionTerms | None
     known: IntArray | None  # node labels of the training graphs
 
     @classmethod
@@ -68,7 +68,7 @@ class TermSources:
             graphs=graphs,
             kernels={name: RWKernel(**setting.asdict()).fit(graphs) for name, setting in options.settings.items()},
             counts=counts,
-            composition=Composition.of(graphs) if options.extensive else None,
+            composition=CompositionTerms.of(graphs) if options.extensive else None,
             known=None if graphs.node_labels is None else np.unique(graphs.node_labels),
         )
 
@@ -111,8 +111,7 @@ class TermSources:
         if self.counts is not None:
             found[FINGERPRINTS] = Block(np.ones(len(graphs)), False)
         if self.composition is not None:
-            features = self.composition.features(graphs)
-            found[COMPOSITION] = Block(np.einsum("ij,ij->i", features, features), False)
+            found |= self.composition.own(graphs)
         return found
 
     def among(self, X: Any, graphs: GraphSet) -> dict[str, Block]:
@@ -123,8 +122,7 @@ class TermSources:
             assert counts is not None
             found[FINGERPRINTS] = Block(min_max_kernel(counts, counts), False)
         if self.composition is not None:
-            features = self.composition.features(graphs)
-            found[COMPOSITION] = Block(features @ features.T, False)
+            found |= self.composition.blocks(graphs, graphs)
         return found
 
     def read(self, X: Any) -> GraphSet:
@@ -161,8 +159,7 @@ class TermSources:
         if self.counts is not None and counts is not None:
             found[FINGERPRINTS] = Block(min_max_kernel(counts, self.counts), False)
         if self.composition is not None:
-            fixed, new = self.composition.features(self.graphs), self.composition.features(graphs)
-            found[COMPOSITION] = Block(new @ fixed.T, False)
+            found |= self.composition.blocks(graphs, self.graphs)
         return found
 
 
