@@ -25,8 +25,8 @@ def test_every_benchmark_is_tested() -> None:
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     assert scripts == {
         "active_learning", "atom_maps", "averages", "baselines", "classifier", "contributions", "fgw_directions",
-        "install_sizes", "landmarks", "matching", "neighbours", "network_protocol", "point_clouds", "regression_times",
-        "same_folds", "scaling", "substructures", "workers",
+        "install_sizes", "landmarks", "matching", "neighbours", "network_protocol", "point_clouds",
+        "regression_packed", "regression_times", "same_folds", "scaling", "substructures", "workers",
     }  # fmt: skip
 
 

@@ -82,6 +82,22 @@ def test_a_run_is_resumed_and_its_table_comes_from_records(options: RegressionOp
     assert reproduce_regression(["FreeSolv"], methods[:3], options) == table.rsplit("\n", 1)[0]
 
 
+def test_packed_molecules_give_the_same_records(options: RegressionOptions, monkeypatch) -> None:
+    """benchmarks/regression_packed.py: without RDKit, from files that hold graphs, fingerprints and scaffolds."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "benchmarks"))
+    import regression_packed
+
+    folder = options.folder.parent / "packed"
+    regression_packed.pack(folder, ["FreeSolv"], options.data)
+    other = RegressionOptions(options.folder.parent / "other", options.folder.parent / "m", folder, 1, "cpu", 1)
+    for method in ("RW+FP", "FP-Morgan"):
+        reproduce_regression(["FreeSolv"], [method], RegressionOptions(**{**vars(options), "repeats": 1}))
+        for key in (("random", 0), ("scaffold", 0)):
+            regression_packed.one_split("FreeSolv", method, key, other)
+        mine, theirs = (read_scores(one.record_file("FreeSolv", method)) for one in (other, options))
+        assert [{**line, "seconds": 0} for line in mine] == [{**line, "seconds": 0} for line in theirs]
+
+
 def test_a_network_is_run_on_the_same_splits(options: RegressionOptions, monkeypatch) -> None:
     pytest.importorskip("torch", reason="torch is not installed (extra: baselines)")
     monkeypatch.setattr("rwk.baselines.neural_regressor.WIDTHS", (8,))
