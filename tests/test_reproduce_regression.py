@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 pytest.importorskip("rdkit")
 
+from rwk.baselines.gauche_process import has_gauche
 from rwk.convert.fingerprints import fingerprint_counts, scaffolds
 from rwk.datasets import molecule_sets
 from rwk.datasets.molecule_sets import TABLES, table_checksum
@@ -20,7 +21,9 @@ from rwk.experiment.regression import (
     read_scores,
     regression_scores,
     reproduce_regression,
+    usual_methods,
 )
+from rwk.experiment.regression_methods import REGRESSION_METHODS
 from rwk.experiment.regression_splits import CHOOSING_SEEDS, random_split, scaffold_split
 from rwk.learn.count_kernels import min_max_kernel
 from rwk.learn.exact_gp import Prediction
@@ -105,6 +108,21 @@ def test_a_network_is_run_on_the_same_splits(options: RegressionOptions, monkeyp
     records = read_scores(options.record_file("FreeSolv", "GIN"))
     assert [(line["split"], line["seed"]) for line in records] == [("random", 0), ("random", 1), ("scaffold", 0)]
     assert records[0]["chosen"]["hidden"] == 8
+
+
+def test_gauche_is_run_on_the_same_splits(options: RegressionOptions) -> None:
+    pytest.importorskip("gauche", reason="GAUCHE is not installed")
+    reproduce_regression(["FreeSolv"], ["GAUCHE"], options)
+    records = read_scores(options.record_file("FreeSolv", "GAUCHE"))
+    assert [(line["split"], line["seed"]) for line in records] == [("random", 0), ("random", 1), ("scaffold", 0)]
+    assert records[0]["r2"] > 0.5
+
+
+@pytest.mark.skipif(has_gauche(), reason="GAUCHE is installed")
+def test_without_gauche_the_others_are_run(options: RegressionOptions) -> None:
+    assert usual_methods() == list(REGRESSION_METHODS)[:-1]
+    with pytest.raises(ImportError, match="GAUCHE is not installed: pip install gauche"):
+        reproduce_regression(["FreeSolv"], ["GAUCHE"], options)
 
 
 def test_matrices_can_be_solved_first(options: RegressionOptions) -> None:

@@ -11,6 +11,7 @@
         neural_stacks       many folds of one at once
         neural_regressor    GIN for numbers, which `rwk reproduce regression` runs
         networks            their layers and the training loop; needs torch
+    gauche_process     GAUCHE's own process on fingerprints, for `rwk reproduce regression`; needs GAUCHE
     base               what the methods share: fit and transform, checks, the settings of a grid
     parameter_ranges   the values that parameters may have
     tools              histograms · node_features · node_costs (means of node costs) · paths ·

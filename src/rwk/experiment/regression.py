@@ -22,7 +22,7 @@ import numpy as np
 
 from rwk import __version__
 from rwk.experiment.json_lines import append_line, read_entries
-from rwk.experiment.regression_methods import FOREST, NETWORK, REGRESSION_METHODS, MoleculeData
+from rwk.experiment.regression_methods import FOREST, GAUCHE, NETWORK, REGRESSION_METHODS, MoleculeData
 from rwk.experiment.regression_splits import SCAFFOLD, Split, random_split, scaffold_split
 from rwk.graphs import GraphSet
 from rwk.learn.exact_gp import Blocks, GpOptions, Prediction, blocks_of, fit_gp, own_of
@@ -58,7 +58,7 @@ def reproduce_regression(datasets: Sequence[str], methods: Sequence[str], option
     sets, chosen = list(datasets) or list(MOLECULE_SETS), [known_method(name) for name in methods]
     for name in sets:
         data = MoleculeData(name, options.data, options.matrices, options.backend, options.n_jobs)
-        for method in chosen or REGRESSION_METHODS:
+        for method in chosen or usual_methods():
             if not options.solve_only:
                 run_method(data, method, options)
             elif method.startswith("RW"):
@@ -66,6 +66,13 @@ def reproduce_regression(datasets: Sequence[str], methods: Sequence[str], option
     if options.solve_only:
         return ""
     return "\n\n".join(regression_table(name, options.folder, chosen or list(REGRESSION_METHODS)) for name in sets)
+
+
+def usual_methods() -> list[str]:
+    """All methods that can be run here: GAUCHE only if it is installed."""
+    from rwk.baselines.gauche_process import has_gauche
+
+    return [method for method in REGRESSION_METHODS if method != GAUCHE or has_gauche()]
 
 
 def known_method(name: str) -> str:
@@ -99,7 +106,8 @@ def run_split(data: MoleculeData, method: str, key: tuple[str, int], options: Re
     """Learn and predict one split, and append its record; processes may do so side by side."""
     kind, seed = key
     split = scaffold_split(data.scaffolds) if kind == SCAFFOLD else random_split(len(data.targets), seed)
-    learners: dict[str, Callable[..., Learned]] = {FOREST: partial(_forest, n_jobs=options.n_jobs), NETWORK: _network}
+    forest = partial(_forest, n_jobs=options.n_jobs)
+    learners: dict[str, Callable[..., Learned]] = {FOREST: forest, NETWORK: _network, GAUCHE: _gauche}
     learner = learners.get(method, _process)
     inputs = data.inputs(method)
     start = time.perf_counter()
@@ -136,6 +144,14 @@ def _network(graphs: GraphSet, targets: FloatArray, split: Split) -> Learned:
     network = GINRegressor(random_state=split.seed).fit(graphs[split.train], targets[split.train])
     mean = network.predict(graphs[split.test])
     return Prediction(mean, np.full(len(mean), network.std_**2)), network.chosen_
+
+
+def _gauche(smiles: list[str], targets: FloatArray, split: Split) -> Learned:
+    from rwk.baselines.gauche_process import GaucheProcess
+
+    process = GaucheProcess().fit([smiles[i] for i in split.train], targets[split.train])
+    mean, std = process.predict([smiles[i] for i in split.test], return_std=True)
+    return Prediction(mean, std**2), {}
 
 
 def short(values: dict[str, Any]) -> dict[str, Any]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from rwk import __version__
-from rwk.convert.fingerprints import fingerprint_counts, scaffolds
+from rwk.convert.fingerprints import fingerprint_counts, scaffolds, smiles_of
 from rwk.datasets.molecule_sets import load_molecules
 from rwk.experiment.baseline_runs import baseline
 from rwk.gram.kept import Kept, described, hashed
@@ -50,7 +51,8 @@ KERNEL_METHODS: Final = (
 )
 FOREST: Final = "RF"
 NETWORK: Final = "GIN"
-REGRESSION_METHODS: Final = (*KERNEL_METHODS, FOREST, NETWORK)
+GAUCHE: Final = "GAUCHE"  # if it is installed
+REGRESSION_METHODS: Final = (*KERNEL_METHODS, FOREST, NETWORK, GAUCHE)
 
 
 @dataclass
@@ -119,7 +121,7 @@ class MoleculeData:
         return self.baseline(method) | both
 
     def inputs(self, method: str) -> Any:
-        """What a method learns from: the matrices of its terms, counts of substructures, or graphs."""
+        """What a method learns from: the matrices of its terms, counts of substructures, SMILES, or graphs."""
         if self._last is None or self._last[0] != method:
             self._last = (method, self._made(method))
         return self._last[1]
@@ -127,6 +129,8 @@ class MoleculeData:
     def _made(self, method: str) -> Any:
         if method == FOREST:
             return self.counts("both")
+        if method == GAUCHE:
+            return smiles_of(self.graphs)
         return self.graphs if method == NETWORK else self.blocks(method)
 
     def about(self, method: str) -> dict[str, Any]:
@@ -136,7 +140,7 @@ class MoleculeData:
             return {"settings": {name: described(setting, FORM) for name, setting in settings.items()}}
         if method in BASELINE_SETTINGS:
             return {"settings": [repr(baseline(method).set_params(**one)) for one in BASELINE_SETTINGS[method]]}
-        return {}
+        return {"gauche": version("gauche")} if method == GAUCHE else {}
 
     def _min_max(self, kind: str) -> FloatArray:
         counts = self.counts(kind)
