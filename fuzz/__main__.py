@@ -17,7 +17,7 @@ from pathlib import Path
 from fuzz import campaign
 from fuzz.kinds import KINDS
 from fuzz.memory import grown_after
-from fuzz.record import add_measurement, add_to_record
+from fuzz.record import RECORD, add_measurement, add_to_record
 
 
 def main() -> int:
@@ -27,7 +27,15 @@ def main() -> int:
     parser.add_argument("--kind", action="append", choices=list(KINDS), help="only this kind; may be repeated")
     parser.add_argument("--start", type=int, default=0, help="number of the first case of each kind")
     parser.add_argument("--to", type=Path, default=campaign.CASES, help="folder for what is found")
-    parser.add_argument("--record", action="store_true", help="add the counts to results/fuzz.json")
+    parser.add_argument(
+        "--record",
+        type=Path,
+        nargs="?",
+        const=RECORD,
+        metavar="FILE",
+        help="add the counts to a file: results/fuzz.json",
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="child processes at a time")
     parser.add_argument("--memory", type=int, metavar="N", help="measure memory over N callbacks of the explorer")
     parser.add_argument("--child", nargs=4, metavar=("KIND", "START", "STOP", "FOLDER"), help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -39,7 +47,7 @@ def main() -> int:
         measured = grown_after(given.memory)
         print(measured)
         if given.record:
-            add_measurement("explorer", measured)
+            add_measurement("explorer", measured, given.record)
         return 0
     kinds = given.kind or [kind for kind in KINDS if KINDS[kind].share]
     shares = {kind: KINDS[kind].share or 1 for kind in kinds}
@@ -47,7 +55,7 @@ def main() -> int:
     for kind in kinds:
         count = max(1, round(given.cases * shares[kind] / sum(shares.values())))
         began = time.monotonic()
-        tally = campaign.run_kind(kind, given.start, given.start + count)
+        tally = campaign.run_kind(kind, given.start, given.start + count, given.jobs)
         took = time.monotonic() - began
         print(f"{kind}: {dict(tally.counts)} in {took:.0f} s", flush=True)
         for finding in tally.findings.values():
@@ -56,7 +64,7 @@ def main() -> int:
             print(f"  {finding.what}\n    {campaign.written(found, given.to)}", flush=True)
         broken += len(tally.findings)
         if given.record:
-            add_to_record(kind, range(given.start, given.start + count), tally.counts, took)
+            add_to_record(kind, range(given.start, given.start + count), tally.counts, took, given.record)
     return 1 if broken else 0
 
 

@@ -1,157 +1,86 @@
-"""Mutants made by a program: one operator, constant or statement changed at a time, at places drawn at random.
+"""Mutants drawn at random from six packages, each run by the tests that reach its line.
 
-`python tests/mutants/sample.py --count 20 --record results/mutants.json` draws 20 mutants from each package and runs
-the tests of that package on each, in a process that has the heavy libraries loaded already. A mutant that no test
-notices is printed, to be judged by a person: `judged.py` has the verdicts on survivors that nobody could see.
+`python tests/mutants/sample.py --count 20 --record results/mutants.json` draws 20 mutants from each package. A mutant
+that no test notices is printed, to be judged by a person: either a test is missing, or `judged.py` says why none could
+notice it. `--only-survivors` tries those again that the record names.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import json
 import random
 import sys
+import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from forked import OUTPUT, load_libraries, run_tests
+from forked import ended, load_libraries, start
 from judged import JUDGED
-from run import ROOT, copy_of_project
+from places import SOURCES, Place, places
+from reach import Reach, doctest_files, measure, read_reach
 
-# the tests of each package: quick ones, and those that a survivor of the quick ones meets next; what needs a network, a
-# device or many processes is left out
+# the tests of each package; what needs a network, a device or many processes is left out
 TESTS = {
-    "gram": (
-        "tests/test_promises.py tests/test_files.py",
-        "tests/test_gram.py tests/test_kept.py tests/test_store.py tests/test_executors.py",
-    ),
-    "learn": (
-        "tests/test_promises.py tests/test_svm.py",
-        "tests/test_likelihood.py tests/test_regression.py tests/test_classifier.py tests/test_saved_models.py "
-        "tests/test_explain.py tests/test_experiment.py",
-    ),
-    "experiment": (
-        "tests/test_statistics.py tests/test_records.py tests/test_files.py",
-        "tests/test_experiment.py tests/test_run.py tests/test_reproduce.py tests/test_trials.py "
-        "tests/test_reproduce_regression.py tests/test_baseline_runs.py",
-    ),
-    "datasets": ("tests/test_datasets.py", "tests/test_promises.py tests/test_molecule_sets.py"),
-    "convert": (
-        "tests/test_convert.py tests/test_formats.py",
-        "tests/test_node_names.py tests/test_molecules.py tests/test_names.py tests/test_edge_labels.py",
-    ),
-    "retrieval": ("tests/test_promises.py tests/test_neighbours.py", "tests/test_landmarks.py"),
+    "gram": "promises files gram kept store executors drawn_gram",
+    "learn": "promises svm likelihood regression classifier saved_models explain explain_value active experiment "
+    "drawn_learn",
+    "experiment": "statistics records files experiment run reproduce trials reproduce_regression baseline_runs "
+    "regress_command drawn_experiment",
+    "datasets": "datasets promises molecule_sets drawn_readers",
+    "convert": "convert formats node_names molecules names edge_labels drawn_readers",
+    "retrieval": "promises neighbours landmarks drawn_retrieval",
 }
 LEFT_OUT = ("_gpu.py", "cluster.py", "__init__.py")  # need a device or a cluster; or have no code
-COMPARE = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "=="}
-COMPARE_SIGNS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
-ARITHMETIC = {ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "+"), ast.Div: ("/", "*"), ast.Pow: ("**", "*")}
+TIMEOUT = 300.0  # seconds for one mutant: one that loops for ever is noticed too
 
 
-class Place(NamedTuple):
-    """A change of one file: the characters from `start` to `end` become `new`."""
+class Verdict(NamedTuple):
+    """What became of a mutant."""
 
-    file: str
-    line: int
-    start: int
-    end: int
-    old: str
-    new: str
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line} {self.old!r} -> {self.new!r}"
-
-
-def places(file: Path, name: str) -> list[Place]:
-    """All mutants of a file."""
-    text = file.read_text(encoding="utf-8")
-    starts = [0]
-    for line in text.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line.encode()))
-    raw = text.encode()
-
-    def at(line: int | None, column: int | None) -> int:
-        return starts[(line or 1) - 1] + (column or 0)
-
-    def made(node: ast.expr | ast.stmt, start: int, end: int, new: str) -> Place:
-        return Place(name, node.lineno, start, end, raw[start:end].decode(), new)
-
-    def operator(node: ast.expr, left: ast.expr, right: ast.expr, old: str, new: str) -> Iterator[Place]:
-        start, end = at(left.end_lineno, left.end_col_offset), at(right.lineno, right.col_offset)
-        found = raw.find(old.encode(), start, end)
-        if found >= 0:
-            yield made(node, found, found + len(old), new)
-
-    def changes(node: ast.AST) -> Iterator[Place]:
-        if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARE:
-            kind = type(node.ops[0])
-            yield from operator(node, node.left, node.comparators[0], COMPARE_SIGNS[kind], COMPARE[kind])
-        elif isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
-            if not any(isinstance(side, ast.Constant | ast.JoinedStr) and _is_text(side) for side in _sides(node)):
-                yield from operator(node, node.left, node.right, *ARITHMETIC[type(node.op)])
-        elif isinstance(node, ast.BoolOp):
-            old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
-            yield from operator(node, node.values[0], node.values[1], old, new)
-        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            start = at(node.lineno, node.col_offset)
-            yield made(node, start, start + len("not "), "")
-        elif isinstance(node, ast.Constant) and type(node.value) in (int, float, bool):
-            new = str(not node.value) if isinstance(node.value, bool) else repr(node.value + 1)
-            yield made(node, at(node.lineno, node.col_offset), at(node.end_lineno, node.end_col_offset), new)
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            yield made(node, at(node.lineno, node.col_offset), at(node.end_lineno, node.end_col_offset), "pass")
-        elif isinstance(node, ast.Continue | ast.Break):
-            start = at(node.lineno, node.col_offset)
-            yield made(node, start, start + len("break" if isinstance(node, ast.Break) else "continue"), "pass")
-
-    return [change for node in _code(ast.parse(text)) for change in changes(node)]
-
-
-def _sides(node: ast.BinOp) -> tuple[ast.expr, ast.expr]:
-    return node.left, node.right
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
-
-
-def _code(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes that are executed: no annotations, no decorators, no text with values in it."""
-    yield node
-    for field, value in ast.iter_fields(node):
-        if field in ("annotation", "returns", "decorator_list", "type_params") or isinstance(node, ast.JoinedStr):
-            continue
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.keyword) and child.arg == "stacklevel":  # seen by nobody but a reader of warnings
-                continue
-            if isinstance(child, ast.AST):
-                yield from _code(child)
+    place: Place
+    killed: bool
+    n_tests: int
 
 
 def drawn(package: str, count: int, seed: int) -> list[Place]:
     """Mutants of a package, drawn at random without repetition; a longer draw begins with a shorter one."""
-    files = sorted((ROOT / "src" / "rwk" / package).glob("*.py"))
-    found = [place for file in files if not file.name.endswith(LEFT_OUT) for place in places(file, _name(file))]
+    files = sorted((SOURCES / package).glob("*.py"))
+    found = [place for file in files if not file.name.endswith(LEFT_OUT) for place in places(file)]
     random.Random(f"{package} {seed}").shuffle(found)
     print(f"{package}: {min(count, len(found))} of {len(found)} mutants", flush=True)
     return found[:count]
 
 
-def _name(file: Path) -> str:
-    return file.relative_to(ROOT / "src" / "rwk").as_posix()
+def tried(mutants: list[Place], reach: Reach, jobs: int, until: float) -> Iterator[Verdict]:
+    """Run the tests of each mutant, as many mutants at a time as there are jobs; none is begun after `until`."""
+    waiting, running = mutants[::-1], dict[int, tuple[Place, int, float]]()
+    with tempfile.TemporaryDirectory() as folder:
+        while waiting or running:
+            while waiting and len(running) < jobs and time.monotonic() < until:
+                place = waiting.pop()
+                tests = reach.tests_of(place)
+                if not tests:
+                    yield Verdict(place, False, 0)
+                    continue
+                child = start(tests, place, Path(folder) / f"{len(waiting)}.txt")
+                running[child] = place, len(tests), time.monotonic() + TIMEOUT
+            if not running and time.monotonic() >= until:
+                return
+            for child, (place, n_tests, deadline) in list(running.items()):
+                if (code := ended(child, deadline)) is not None:
+                    del running[child]
+                    yield Verdict(place, code != 0, n_tests)
+            time.sleep(0.02)
 
 
-def is_killed(folder: Path, place: Place, tests: str) -> bool:
-    """Whether a test fails, or never ends, with this mutant in the copy."""
-    file = folder / "src" / "rwk" / place.file
-    before = file.read_bytes()
-    file.write_bytes(before[: place.start] + place.new.encode() + before[place.end :])
-    try:
-        return run_tests(folder, tests) != 0
-    finally:
-        file.write_bytes(before)
+def test_files(packages: list[str]) -> list[str]:
+    """All tests of these packages, those in docstrings included."""
+    names = dict.fromkeys(name for package in packages for name in TESTS[package].split())
+    files = [f"tests/test_{name}.py" for name in names if (SOURCES.parents[1] / f"tests/test_{name}.py").exists()]
+    return files + [file for package in packages for file in doctest_files(package)]
 
 
 def main() -> None:
@@ -159,33 +88,55 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=20, help="mutants per package")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--packages", default=",".join(TESTS))
-    parser.add_argument("--in-place", action="store_true", help="change these sources, and change them back")
+    parser.add_argument("--jobs", type=int, default=1, help="mutants at a time")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no mutant after this time")
+    parser.add_argument("--reach", type=Path, help="file that keeps which tests run which lines; made if it is missing")
     parser.add_argument("--record", type=Path, help="file to add the outcome to")
+    parser.add_argument("--only-survivors", action="store_true", help="try those again that the record names")
     given = parser.parse_args()
-    load_libraries()
-    with copy_of_project(given.in_place) as folder:
-        for package in given.packages.split(","):
-            outcome = trial(folder, package, given.count, given.seed)
-            if given.record:
-                known = json.loads(given.record.read_text(encoding="utf-8")) if given.record.exists() else {}
-                known.setdefault("drawn", {})[package] = outcome
-                given.record.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    until = time.monotonic() + given.seconds
+    packages = given.packages.split(",")
+    load_libraries(lower_layers=True)
+    if early := [name for name in sys.modules if name.startswith(tuple(f"rwk.{package}" for package in TESTS))]:
+        sys.exit(f"the lower layers import {early[0]}, which mutants change; correct forked.LOWER")
+    if given.reach and given.reach.exists():
+        reach = read_reach(given.reach)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            reach = measure(test_files(packages), Path(folder), given.jobs)
+        if given.reach:
+            reach.saved(given.reach)
+    record = json.loads(given.record.read_text(encoding="utf-8")) if given.record and given.record.exists() else {}
+    trial(packages, record, reach, given, until)
 
 
-def trial(folder: Path, package: str, count: int, seed: int) -> dict[str, Any]:
-    """The outcome of one package: how many mutants were tried, and those that survived with their verdicts."""
-    for tests in TESTS[package]:
-        if run_tests(folder, tests) != 0:
-            print(OUTPUT.read_text(encoding="utf-8")[-3000:])
-            sys.exit(f"the tests of {package} fail without a mutant; mend that first")
-    survived, tried = dict[str, str](), drawn(package, count, seed)
-    for place in tried:
-        killed = any(is_killed(folder, place, tests) for tests in TESTS[package])
-        print("killed  " if killed else "SURVIVED", place, flush=True)
-        if not killed:
-            survived[str(place)] = JUDGED.get(str(place), "")
-    print(f"{package}: {len(tried) - len(survived)} of {len(tried)} killed", flush=True)
-    return {"drawn": len(tried), "seed": seed, "killed": len(tried) - len(survived), "survived": survived}
+def trial(packages: list[str], record: dict[str, Any], reach: Reach, given: argparse.Namespace, until: float) -> None:
+    """Draw, try and record; mutants of all packages in turn, so that a run that ends early has some of each."""
+    outcomes = record.setdefault("drawn", {})
+    mutants = {package: drawn(package, given.count, given.seed) for package in packages}
+    if given.only_survivors:
+        again = {package: outcomes.get(package, {}).get("survived", {}) for package in packages}
+        mutants = {
+            package: [place for place in mutants[package] if place.key in again[package]] for package in packages
+        }
+    else:
+        outcomes |= {p: {"seed": given.seed, "drawn": 0, "killed": 0, "survived": {}} for p in packages}
+    in_turn = [of[i] for i in range(given.count) for of in mutants.values() if i < len(of)]
+    for place, killed, n_tests in tried(in_turn, reach, given.jobs, until):
+        print(f"{'killed  ' if killed else 'SURVIVED'} {n_tests:3} {place.line}: {place.key}", flush=True)
+        outcome = outcomes[place.file.split("/")[0]]
+        outcome["survived"].pop(place.key, None)
+        outcome["drawn"] += not given.only_survivors
+        if killed:
+            outcome["killed"] += 1
+        else:
+            outcome["survived"][place.key] = JUDGED.get(place.key, "")
+        if given.record:
+            given.record.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    for package in packages:
+        outcome = outcomes[package]
+        n_judged = sum(bool(verdict) for verdict in outcome["survived"].values())
+        print(f"{package}: {outcome['killed']} of {outcome['drawn']} killed, {n_judged} judged", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,143 @@
+"""Which tests run which lines, and how long each takes: a mutant is tried by the tests that reach it, quick ones first.
+
+The tests run once under coverage, each with a context of its own. Compiled files are reached in runs without numba.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from forked import COMPILED, ended, start
+from places import ROOT, SOURCES, Place
+
+PATIENCE = 60.0  # seconds of tests, as they were measured, that a mutant must survive
+SLOWEST = 25.0  # seconds: slower tests are not run on mutants
+PLAIN = {"learn/smo.py": ("tests/test_svm.py",)}  # tests that are quick enough without numba
+
+
+class Reach(NamedTuple):
+    """The seconds that each passing test took, and per file and line the tests that run it."""
+
+    seconds: dict[str, float]
+    lines: dict[str, dict[int, list[str]]]
+
+    def tests_of(self, place: Place) -> list[str]:
+        """Tests that run the line, the quickest first; then those that run other lines of the file."""
+        of_file = self.lines.get(place.file, {})
+        at_line = set(of_file.get(place.line, ()))
+        others = {test for tests in of_file.values() for test in tests} - at_line
+        chosen, total = list[str](), 0.0
+        for test in (*sorted(at_line, key=self._order), *sorted(others, key=self._order)):
+            total += self.seconds[test]
+            if chosen and total > PATIENCE:
+                break
+            chosen.append(test)
+        return chosen
+
+    def _order(self, test: str) -> tuple[float, str]:
+        return self.seconds[test], test
+
+    def saved(self, file: Path) -> None:
+        """Write to a file."""
+        file.write_text(json.dumps(self._asdict()), encoding="utf-8")
+
+
+def read_reach(file: Path) -> Reach:
+    """Read what `saved` wrote."""
+    found = json.loads(file.read_text(encoding="utf-8"))
+    lines = {name: {int(line): tests for line, tests in of.items()} for name, of in found["lines"].items()}
+    return Reach(found["seconds"], lines)
+
+
+class Watching:
+    """A plugin of pytest: coverage with one context per test, its seconds, and whether it passed."""
+
+    def __init__(self, place: Path) -> None:
+        import coverage
+
+        self.place, self.seconds, self.failed = place, dict[str, float](), set[str]()
+        self.coverage = coverage.Coverage(data_file=None, source=[str(SOURCES)], config_file=False)
+        self.began = 0.0
+
+    def pytest_sessionstart(self) -> None:
+        """Begin before the tests are imported."""
+        self.coverage.start()
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """A test begins, with its fixtures."""
+        self.coverage.switch_context(nodeid)
+        self.began = time.monotonic()
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """A test that failed or was skipped says nothing about a mutant."""
+        if report.failed or report.skipped:
+            self.failed.add(report.nodeid)
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        """A test has ended."""
+        self.seconds[nodeid] = time.monotonic() - self.began
+        self.coverage.switch_context("")
+
+    def pytest_sessionfinish(self) -> None:
+        """Write down what was seen."""
+        self.coverage.stop()
+        data = self.coverage.get_data()
+        lines = dict[str, dict[int, list[str]]]()
+        for file in data.measured_files():
+            name = Path(file).relative_to(SOURCES).as_posix()
+            known = {line: [t for t in tests if t] for line, tests in data.contexts_by_lineno(file).items()}
+            lines[name] = {line: tests for line, tests in known.items() if tests}
+        passed = {test: round(took, 3) for test, took in self.seconds.items() if test not in self.failed}
+        Reach(passed, lines).saved(self.place)
+
+
+def measure(test_files: Iterable[str], folder: Path, jobs: int) -> Reach:
+    """Run test files, as many at a time as there are jobs, and join what each of them reaches."""
+    waiting = [(tests, None) for tests in test_files]
+    waiting += [(tests, file) for file, of in PLAIN.items() for tests in of]  # type: ignore[misc]
+    running, parts = dict[int, tuple[str, Path]](), list[tuple[str | None, Reach]]()
+    plain = dict[Path, str | None]()
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            tests, file = waiting.pop(0)
+            place = folder / f"reach-{len(plain)}.json"
+            plain[place] = file
+            running[_start_watched(tests, place, file is not None)] = tests, place
+        for child in list(running):
+            if (code := ended(child, float("inf"))) is not None:
+                tests, place = running.pop(child)
+                print(f"{'passed' if code == 0 else 'FAILED'} {tests}", flush=True)
+                if place.exists():
+                    parts.append((plain[place], read_reach(place)))
+        time.sleep(0.02)
+    return _joined(parts)
+
+
+def _start_watched(tests: str, place: Path, plain: bool) -> int:
+    options = ("-p", "reach_plugin", f"--reach={place}", *(["plain"] if plain else []))
+    return start([tests], None, place.with_suffix(".txt"), options)
+
+
+def _joined(parts: list[tuple[str | None, Reach]]) -> Reach:
+    seconds = {test: took for file, part in parts if file is None for test, took in part.seconds.items()}
+    whole: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for file, part in parts:
+        for name, lines in part.lines.items():
+            if (name in COMPILED) != (file is not None and name == file):
+                continue
+            for line, tests in lines.items():
+                kept = [test for test in tests if test in part.seconds and part.seconds[test] < SLOWEST]
+                whole[name][line] += kept
+                seconds.update({test: part.seconds[test] for test in kept})
+    return Reach(seconds, {name: dict(lines) for name, lines in whole.items()})
+
+
+def doctest_files(package: str) -> list[str]:
+    """The files of a package, whose examples are tests too."""
+    files = sorted((SOURCES / package).glob("*.py"))
+    return [file.relative_to(ROOT).as_posix() for file in files if ">>>" in file.read_text(encoding="utf-8")]
