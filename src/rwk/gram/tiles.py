@@ -110,7 +110,7 @@ def tile_weight(sizes: IntArray) -> float:
 
 
 def measure_bytes(sizes: IntArray) -> FloatArray:
-    """Bytes that the measures of graphs of these sizes take, estimated generously."""
+    """Bytes that the measures of graphs of these sizes take, about: it depends on labels, edges and attributes."""
     n = sizes.astype(np.float64)
     return np.asarray(8.0 * (n * n + 160.0 * n + 64.0))
 

@@ -1,0 +1,253 @@
+"""Tiles, budgets and estimates of a Gram matrix are what their definitions say, counted again one pair at a time."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gram_graphs import QUICK, random_graphs
+from rwk import compute_gram, estimate_gram
+from rwk.gram import estimate as estimating
+from rwk.gram.budget import (
+    BYTES_PER_PAIR,
+    COPIES_OF_MEASURES,
+    MATRICES_OF_A_PAIR,
+    MOST_GRAPHS,
+    Workload,
+    check_fits,
+    largest_tile_bytes,
+    limits_within,
+    parse_memory,
+    tiles_at_once,
+)
+from rwk.gram.errors import GramError
+from rwk.gram.executors import TileJob, solve_tile
+from rwk.gram.matrix import PAIRS_PER_BLOCK
+from rwk.gram.tiles import (
+    LEAST_COST,
+    MOST_COST,
+    TILES_WANTED,
+    TileLimits,
+    Tiling,
+    block_ends,
+    measure_bytes,
+    tile_weight,
+)
+from rwk.parameters import Parameters
+from rwk.represent import represent
+from rwk.transport.work import pair_cost, root_costs
+
+RNG = np.random.default_rng(0)
+SIZES = [RNG.integers(2, 40, n) for n in (1, 2, 9, 30)]
+LIMITS = [
+    TileLimits(1e300, 4, 1e300),
+    TileLimits(1e300, 10**9, 2.5e5),
+    TileLimits(2000.0, 10**9, 1e300),
+    TileLimits(3000.0, 5, 2e5),
+    TileLimits(1.0, 1, 1.0),
+]
+
+
+@pytest.mark.parametrize("limits", LIMITS, ids=str)
+@pytest.mark.parametrize("sizes", SIZES, ids=len)
+def test_blocks_are_as_large_as_the_limits_allow(sizes: Any, limits: TileLimits) -> None:
+    ordered, ends = np.sort(sizes), block_ends(sizes, limits)
+    assert ends[-1] == len(sizes)
+
+    def fits(block: Any) -> bool:
+        return bool(
+            root_costs(block).sum() <= limits.weight
+            and measure_bytes(block).sum() <= limits.bytes
+            and len(block) <= limits.graphs
+        )
+
+    for start, end in pairwise([0, *ends]):
+        assert end == start + 1 or fits(ordered[start:end])
+        assert end == len(sizes) or not fits(ordered[start : end + 1])
+
+
+def tiling() -> Tiling:
+    return Tiling.of(
+        SIZES[1:], [block_ends(sizes, limits) for sizes, limits in zip(SIZES[1:], LIMITS[1:], strict=False)]
+    )
+
+
+def test_tiles_of_all_segments_are_counted_pair_by_pair() -> None:
+    made, sizes = tiling(), np.concatenate(SIZES[1:])
+    assert made.n_blocks == len(made.bounds) - 1 > 6
+    firsts = np.cumsum([0, *(len(part) for part in SIZES[1:])])
+    for block in range(made.n_blocks):
+        members, segment = made.members(block), made.segment_of(block)
+        assert ((members >= firsts[segment]) & (members < firsts[segment + 1])).all()
+        assert (np.diff(sizes[members]) >= 0).all()
+    for segment in range(3):
+        mine = [len(made.members(b)) for b in range(made.n_blocks) if made.segment_of(b) == segment]
+        assert made.largest_block(segment) == max(mine)
+    seen: list[tuple[int, int]] = []
+    for tile in made:
+        rows, columns = made.members(tile.row), made.members(tile.column)
+        assert (tile.n_rows, tile.n_columns) == (len(rows), len(columns))
+        costs = pair_cost(sizes[rows].astype(float)[:, None], sizes[columns].astype(float)[None, :])
+        assert tile.cost == pytest.approx(float(costs.sum()) * (0.5 if tile.row == tile.column else 1.0))
+        pairs = {(min(a, b), max(a, b)) for a in rows.tolist() for b in columns.tolist()}
+        assert tile.n_pairs == len(pairs)
+        seen += pairs
+    assert sorted(seen) == [(a, b) for a in range(len(sizes)) for b in range(a, len(sizes))]
+
+
+def test_a_middling_set_makes_as_many_tiles_as_wanted() -> None:
+    sizes = np.full(3000, 30)
+    total = float(root_costs(sizes).sum())
+    assert LEAST_COST < 0.5 * total**2 / TILES_WANTED < MOST_COST
+    assert 0.5 * (total / tile_weight(sizes)) ** 2 == pytest.approx(TILES_WANTED)
+    assert tile_weight(np.array([3])) ** 2 == pytest.approx(LEAST_COST)
+    assert tile_weight(np.full(10**6, 30)) ** 2 == pytest.approx(MOST_COST)
+
+
+# ---------------------------------------------------------------- memory
+
+
+@pytest.mark.parametrize(
+    ("unit", "bytes_"),
+    [
+        *[("", 1), ("b", 1), ("k", 10**3), ("kB", 10**3), ("M", 10**6), ("GB", 10**9), ("t", 10**12), ("TB", 10**12)],
+        *[("kib", 2**10), ("MiB", 2**20), ("GiB", 2**30), ("TiB", 2**40), ("ki", 2**10)],
+    ],
+)
+def test_units_of_memory(unit: str, bytes_: int) -> None:
+    assert parse_memory(f"3{unit}") == 3 * bytes_
+    assert parse_memory(f" 2.5 {unit} ") == int(2.5 * bytes_)
+
+
+def tile_bytes(sizes: Any, rows: Any, columns: Any) -> float:
+    """Pairs of one tile, and three copies of the measures of its two blocks."""
+    measures = float(measure_bytes(sizes[rows]).sum() + measure_bytes(sizes[columns]).sum())
+    return BYTES_PER_PAIR * len(rows) * len(columns) + COPIES_OF_MEASURES * measures
+
+
+def solving_bytes(sizes: Any, threads: int) -> float:
+    return 8.0 * MATRICES_OF_A_PAIR * threads * float(sizes.max()) ** 2
+
+
+def test_the_largest_tile_is_the_largest_of_all() -> None:
+    made, sizes = tiling(), np.concatenate(SIZES[1:])
+    wanted = max(tile_bytes(sizes, made.members(t.row), made.members(t.column)) for t in made)
+    assert largest_tile_bytes(made) == pytest.approx(wanted)
+    for tiles, threads in ((1, 1), (3, 1), (2, 4)):
+        needed = int(tiles * wanted + solving_bytes(sizes, threads)) + 1
+        check_fits(made, needed, Workload(tiles, threads))
+        with pytest.raises(GramError, match="too small for one tile"):
+            check_fits(made, needed - 2, Workload(tiles, threads))
+    free = 5 * wanted + 10
+    assert tiles_at_once(made, int(free + solving_bytes(sizes, 8)), threads=8) == 5
+    assert tiles_at_once(made, int(free + solving_bytes(sizes, 4)), threads=4) == 4
+    assert tiles_at_once(made, 10, threads=4) == 1
+
+
+@pytest.mark.parametrize("load", [Workload(1, 1), Workload(4, 2), Workload(3, 8)])
+@pytest.mark.parametrize("budget", [3 * 10**6, 10**7, 10**9])
+def test_all_tiles_at_work_stay_within_the_budget(budget: int, load: Workload) -> None:
+    sizes = SIZES[-1]
+    limits = limits_within(budget, sizes, load)
+    share = (budget - solving_bytes(sizes, load.threads)) / load.tiles
+    assert limits.graphs == min(MOST_GRAPHS, max(1, int(np.sqrt(0.5 * share / BYTES_PER_PAIR))))
+    assert 2 * COPIES_OF_MEASURES * limits.bytes == pytest.approx(0.5 * share)
+    assert limits.weight == tile_weight(sizes)
+    check_fits(Tiling.of([sizes], [block_ends(sizes, limits)]), budget, load)
+
+
+def test_the_least_budget_is_one_pair_of_the_largest_graphs() -> None:
+    sizes, load = np.array([3, 20]), Workload(2, 3)
+    least = BYTES_PER_PAIR + 2 * COPIES_OF_MEASURES * float(measure_bytes(np.array([20]))[0])
+    enough = int(np.ceil(2 * least + solving_bytes(sizes, 3)))
+    assert limits_within(enough, sizes, load).graphs >= 1
+    with pytest.raises(GramError, match="graphs of 20 nodes on 3 threads need"):
+        limits_within(enough - 2, sizes, load)
+
+
+def test_stated_bytes_of_measures_are_near_what_they_take() -> None:
+    for n in (5, 20, 60):
+        graphs = random_graphs(6, low=n, high=n + 1)
+        measures, _ = represent(graphs, Parameters.of(QUICK))
+        taken = sum(np.asarray(part).nbytes for part in measures)
+        assert 0.4 < float(measure_bytes(graphs.sizes).sum()) / taken < 2.6
+
+
+# ---------------------------------------------------------------- estimates
+
+
+def test_an_estimate_counts_pairs_tiles_and_bytes() -> None:
+    graphs = random_graphs(25)
+    found = estimate_gram(graphs, memory="700kB", **QUICK)
+    seen: list[Any] = []
+    compute_gram(graphs, memory="700kB", report=seen.append, **QUICK)
+    assert (found.n_graphs, found.n_pairs) == (25, 25 * 26 // 2)
+    assert found.n_tiles == seen[-1].tiles_done > 1
+    assert found.matrix_bytes == 8 * 25**2
+    measures = float(measure_bytes(graphs.sizes).sum())
+    assert found.store_bytes == 8 * found.n_pairs + int(measures)
+    each = estimating.BYTES_PER_PAIR_BEING_SOLVED
+    assert found.memory_bytes == pytest.approx(measures + 8 * 25**2 + each * min(325, PAIRS_PER_BLOCK["cpu"]))
+    assert found.seconds == pytest.approx(found.core_seconds / found.n_workers)
+    assert found.pairs_per_core_second == pytest.approx(found.n_pairs / found.core_seconds)
+
+
+@pytest.mark.parametrize("rate", [1e-9, 1e-5])
+def test_if_time_follows_the_cost_model_the_estimate_is_exact(rate: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a rate of 1e-5 the time for measuring is over after one stratum, and the others follow from the model."""
+    graphs = random_graphs(60, low=3, high=60)
+    sizes = graphs.sizes.astype(float)
+    timed: list[int] = []
+
+    def pretend(self: Any, measures: Any, pairs: Any, *, warm: bool) -> tuple[float, int]:
+        assert warm == (not timed)
+        timed.append(len(pairs))
+        n = measures.sizes.astype(float)
+        return rate * float(pair_cost(n[pairs[:, 0]], n[pairs[:, 1]]).sum()), len(pairs)
+
+    monkeypatch.setattr(estimating._Stopwatch, "timed", pretend)
+    found = estimate_gram(graphs, **QUICK)
+    mean = float(pair_cost(sizes[:, None], sizes[None, :]).mean())
+    assert found.core_seconds == pytest.approx(found.n_pairs * mean * rate, rel=0.05)
+    assert found.sampled_pairs == sum(timed)
+    assert len(timed) == (estimating.STRATA if rate < 1e-6 else 1)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "most", "rounds"), [(1.0, 10**9, 1), (0.0, 10**9, None), (0.0, 4, 1), (0.0, 17, 3)]
+)
+def test_short_measurements_are_repeated_with_four_times_the_pairs(
+    seconds: float, most: int, rounds: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+
+    def solve(self: Any, measures: Any, pairs: Any) -> float:
+        calls.append(len(pairs))
+        return 0.1 if len(pairs) >= 4**4 else seconds  # a tenth of a second is long enough
+
+    monkeypatch.setattr(estimating._Stopwatch, "_solve", solve)
+    stopwatch = estimating._Stopwatch(None, 1, most)  # type: ignore[arg-type]
+    _, n_timed = stopwatch.timed(None, np.zeros((4, 2), np.int64), warm=True)  # type: ignore[arg-type]
+    expected = [4 * 4**i for i in range(rounds or 4)]
+    assert calls == [1, *expected]  # one pair first, to load the solver
+    assert n_timed == expected[-1]
+
+
+def test_the_rates_of_threads_are_averaged_harmonically(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = iter([1.0, 3.0])
+    monkeypatch.setattr(estimating._Stopwatch, "_solve", lambda *_: next(given))
+    stopwatch = estimating._Stopwatch(None, 2, 10)  # type: ignore[arg-type]
+    seconds, _ = stopwatch.timed(None, np.zeros((4, 2), np.int64), warm=False)  # type: ignore[arg-type]
+    assert seconds == pytest.approx(1.5)
+
+
+def test_a_tile_reports_its_own_time() -> None:
+    measures, _ = represent(random_graphs(5), Parameters.of(QUICK))
+    job = TileJob.of(Parameters.of(QUICK), "cpu")
+    for columns in (None, measures):
+        solved = solve_tile(job, measures, columns)
+        assert 0 < solved.seconds < 60
+        assert solved.n_iter >= 15
