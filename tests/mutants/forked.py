@@ -100,7 +100,9 @@ def _test_in_child(tests: list[str], place: Place | None, output: Path, options:
         if "plain" in options or (place is not None and place.file in COMPILED):
             _forget_compiled()
         options = tuple(option for option in options if option != "plain")
-        sys.exit(int(pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", *options, *tests])))
+        # pytest would rewrite the assertions of every file it is given, and so read files with examples from disk
+        usual = ("-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore")
+        sys.exit(int(pytest.main([*usual, *options, *tests])))
 
 
 def _forget_compiled() -> None:

@@ -114,6 +114,8 @@ def measure(test_files: Iterable[str], folder: Path, jobs: int) -> Reach:
                 print(f"{'passed' if code == 0 else 'FAILED'} {tests}", flush=True)
                 if place.exists():
                     parts.append((plain[place], read_reach(place)))
+                else:
+                    print(place.with_suffix(".txt").read_text(encoding="utf-8")[-1000:])
         time.sleep(0.02)
     return _joined(parts)
 
