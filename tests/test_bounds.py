@@ -15,7 +15,7 @@ from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.retrieval import neighbours
 from rwk.retrieval.bounds import EMBEDDING_BINS, STRUCTURE_BINS, lower_bounds, quadratic_bounds, signatures
-from rwk.retrieval.landmarks import HASHED, RIDGE, Drawing, hashed_barycentres
+from rwk.retrieval.landmarks import HASHED, LENGTH, RIDGE, Drawing, hashed_barycentres
 from rwk.transport.measures import GraphMeasures, cut
 from rwk.transport.problem import PRIOR_FLOOR, CostWeights
 
@@ -230,6 +230,23 @@ def test_the_number_of_features_is_known_before_they_are_made() -> None:
             assert len(features.get_feature_names_out()) == features.transform(graphs).shape[1]
 
 
+def test_nystroem_features_are_centred_and_of_a_stated_mean_length() -> None:
+    features = RWFeatures(6, kernel=RWKernel(**QUICK))
+    left = features.fit_transform(random_graphs(20)).toarray()[:, : features.map_.shape[1]]
+    np.testing.assert_allclose(left.mean(axis=0), 0.0, atol=1e-12)
+    assert np.sqrt((left**2).sum(axis=1).mean()) == pytest.approx(LENGTH)
+
+
+def test_equal_graphs_leave_the_features_of_others_unscaled() -> None:
+    features = RWFeatures(2, kernel=RWKernel(**QUICK))
+    graph = random_graphs(1)[0]
+    features.fit(GraphSet.from_graphs([graph] * 4))
+    others = random_graphs(3, seed=2)
+    left = features.transform(others).toarray()[:, : features.map_.shape[1]]
+    assert np.abs(left).max() > 1e-3
+    np.testing.assert_allclose(left, LENGTH * (features.kernel_.transform(others) @ features.map_ - features.centre_))
+
+
 def line(points: Any) -> Any:
     return np.abs(np.subtract.outer(points, points)).astype(float)
 
@@ -239,6 +256,9 @@ def test_leverage_is_the_diagonal_of_the_ridge_projection() -> None:
     D = line(np.random.default_rng(0).normal(size=30))
     drawing = Drawing(lambda chosen: D[:, chosen], 30, eta=1.5)
     drawing._add(np.ones(30), 6)
+    usual = Drawing(lambda chosen: D[:, chosen] * 1.5, 30)  # of exp(-D)
+    usual._add(np.ones(30), 6)
+    np.testing.assert_allclose(drawing._leverage(), usual._leverage())
     kernel = np.exp(-1.5 * D[:, drawing.chosen])
     values, vectors = np.linalg.eigh(kernel[drawing.chosen])
     whole = kernel @ (vectors / np.maximum(np.abs(values), 1e-6 * np.abs(values).max())) @ vectors.T @ kernel.T

@@ -29,8 +29,8 @@ TESTS = {
     "drawn_learn",
     "experiment": "statistics records files experiment run reproduce trials reproduce_regression baseline_runs "
     "regress_command drawn_experiment",
-    "datasets": "datasets promises molecule_sets drawn_readers",
-    "convert": "convert formats node_names molecules names edge_labels drawn_readers",
+    "datasets": "datasets promises molecule_sets round_trips",
+    "convert": "convert formats node_names molecules names edge_labels round_trips",
     "retrieval": "promises neighbours landmarks bounds",
 }
 LEFT_OUT = ("_gpu.py", "cluster.py", "__init__.py")  # need a device or a cluster; or have no code
