@@ -26,9 +26,9 @@ from reach import Reach, doctest_files, measure, read_reach
 TESTS = {
     "gram": "promises files gram kept store executors tiling",
     "learn": "promises svm likelihood regression classifier saved_models explain explain_value active experiment "
-    "drawn_learn",
+    "learning_laws",
     "experiment": "statistics records files experiment run reproduce trials reproduce_regression baseline_runs "
-    "regress_command drawn_experiment",
+    "regress_command learning_laws",
     "datasets": "datasets promises molecule_sets round_trips",
     "convert": "convert formats node_names molecules names edge_labels round_trips",
     "retrieval": "promises neighbours landmarks bounds",
