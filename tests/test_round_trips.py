@@ -13,6 +13,7 @@ import pytest
 from rwk import Graph, GraphSet, as_graphs, load_dataset, to_networkx, to_tu
 from rwk.convert.exports import write_graphml
 from rwk.datasets import dataset_statistics
+from rwk.datasets.parsed_cache import content_checksum
 from rwk.datasets.synthetic import planted_motif
 from rwk.graphs import GraphError
 
@@ -137,3 +138,35 @@ def test_a_planted_motif_joins_a_tree_by_one_edge(seed: int) -> None:
     assert len(set(sizes.tolist())) > 2
     same, _ = planted_motif(12)
     assert np.array_equal(same.edges, graphs.edges) == (seed == 0)
+
+
+def test_a_checksum_without_node_order_is_that_of_any_order() -> None:
+    """Also where the last node has no edge; another degree, size or target makes another checksum."""
+    network = nx.Graph([(0, 1), (1, 2)])
+    network.add_node(3)
+    ends_lonely = as_graphs([network, network], targets=[0, 1])
+    begins_lonely = GraphSet.from_graphs(
+        [graph.permuted(np.array([3, 0, 1, 2])) for graph in ends_lonely], targets=np.array([0, 1])
+    )
+    assert not np.array_equal(begins_lonely.edges, ends_lonely.edges)
+    wanted = content_checksum(ends_lonely, node_order=False)
+    assert content_checksum(begins_lonely, node_order=False) == wanted
+    assert content_checksum(begins_lonely) != content_checksum(ends_lonely)
+    star = nx.star_graph(3)
+    for other in (
+        as_graphs([network, star], targets=[0, 1]),
+        as_graphs([network, network], targets=[1, 1]),
+        as_graphs([network, nx.path_graph(3)], targets=[0, 1]),
+    ):
+        assert content_checksum(other, node_order=False) != wanted
+
+
+@pytest.mark.parametrize("n_bad", [5, 6, 7])
+def test_five_bad_lines_are_named_and_the_rest_mentioned(n_bad: int, tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    path = tmp_path / "some.smi"
+    path.write_text("CC\n" + "C(\n" * n_bad + "CCC\n")
+    with pytest.raises(GraphError, match=f"{n_bad} of {n_bad + 2} SMILES do not parse") as caught:
+        as_graphs(path)
+    assert str(caught.value).count("line ") == 5
+    assert ("and others" in str(caught.value)) == (n_bad > 5)
