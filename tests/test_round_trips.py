@@ -170,3 +170,10 @@ def test_five_bad_lines_are_named_and_the_rest_mentioned(n_bad: int, tmp_path: P
         as_graphs(path)
     assert str(caught.value).count("line ") == 5
     assert ("and others" in str(caught.value)) == (n_bad > 5)
+
+
+@pytest.mark.parametrize(("targets", "number"), [(3, 1), ([1, 2, 3], 3), ([], 0)])
+def test_targets_are_counted(targets: object, number: int) -> None:
+    with pytest.raises(GraphError, match=rf"\b{number} target") as caught:
+        as_graphs([nx.path_graph(2), nx.path_graph(3)], targets=targets)
+    assert "2 graphs" in str(caught.value)
