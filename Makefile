@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # numba keeps compiled code here, so that a clean checkout compiles once
 export NUMBA_CACHE_DIR ?= $(CURDIR)/$(VENV)/numba
 
-.PHONY: demo test coverage mutants lint fuzz bench docs images tables constraints browser clean
+.PHONY: demo test coverage mutants drawn lint fuzz bench docs images tables constraints browser clean
 
 demo: $(VENV)/.demo ## the main job on MUTAG; results under out/
 	RWK_DATA="$(CURDIR)/$(VENV)/data" $(BIN)/rwk demo --output out
@@ -28,6 +28,9 @@ coverage: $(VENV)/.dev ## lines and branches that the tests run, GPU and vector 
 
 mutants: $(VENV)/.dev ## hand-made mistakes, each of which a test must notice; survivors are an error
 	$(BIN)/python tests/mutants/run.py
+
+drawn: $(VENV)/.dev ## COUNT mutants of each package, drawn at random (SEED), with the tests that reach them
+	$(BIN)/python tests/mutants/sample.py --count $(or $(COUNT),10) --seed $(or $(SEED),0) --jobs 2
 
 lint: $(VENV)/.dev ## put the code in order
 	$(BIN)/ruff check --fix .

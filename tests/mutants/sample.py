@@ -2,7 +2,8 @@
 
 `python tests/mutants/sample.py --count 20 --record results/mutants.json` draws 20 mutants from each package. A mutant
 that no test notices is printed, to be judged by a person: either a test is missing, or `judged.py` says why none could
-notice it. `--only-survivors` tries those again that the record names.
+notice it. `--only-survivors` tries those again that the record names. It is an error if a package has less than nine in
+ten killed or judged.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ TESTS = {
     "retrieval": "promises neighbours landmarks bounds",
 }
 LEFT_OUT = ("_gpu.py", "cluster.py", "__init__.py")  # need a device or a cluster; or have no code
+ENOUGH = 0.9  # share of mutants of a package that are killed, or judged by a person
 TIMEOUT = 300.0  # seconds for one mutant: one that loops for ever is noticed too
 
 
@@ -107,11 +109,14 @@ def main() -> None:
         if given.reach:
             reach.saved(given.reach)
     record = json.loads(given.record.read_text(encoding="utf-8")) if given.record and given.record.exists() else {}
-    trial(packages, record, reach, given, until)
+    sys.exit(0 if trial(packages, record, reach, given, until) else 1)
 
 
-def trial(packages: list[str], record: dict[str, Any], reach: Reach, given: argparse.Namespace, until: float) -> None:
-    """Draw, try and record; mutants of all packages in turn, so that a run that ends early has some of each."""
+def trial(packages: list[str], record: dict[str, Any], reach: Reach, given: argparse.Namespace, until: float) -> bool:
+    """Draw, try and record, and say whether every package has `ENOUGH` killed or judged.
+
+    Mutants of all packages come in turn, so that a run that ends early has some of each.
+    """
     outcomes = record.setdefault("drawn", {})
     mutants = {package: drawn(package, given.count, given.seed) for package in packages}
     if given.only_survivors:
@@ -133,10 +138,13 @@ def trial(packages: list[str], record: dict[str, Any], reach: Reach, given: argp
             outcome["survived"][place.key] = JUDGED.get(place.key, "")
         if given.record:
             given.record.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    enough = True
     for package in packages:
         outcome = outcomes[package]
         n_judged = sum(bool(verdict) for verdict in outcome["survived"].values())
         print(f"{package}: {outcome['killed']} of {outcome['drawn']} killed, {n_judged} judged", flush=True)
+        enough &= outcome["killed"] + n_judged >= ENOUGH * outcome["drawn"]
+    return enough
 
 
 if __name__ == "__main__":
