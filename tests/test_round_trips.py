@@ -75,6 +75,11 @@ def test_node_link_data_of_a_multigraph_is_read(tmp_path: Path) -> None:
     assert found.n_edges.tolist() == [2]
     assert found.edge_labels is not None
     assert found.edge_attributes is None
+    plain = {"nodes": [{"id": 0}, {"id": 1}], "links": [{"source": 0, "target": 1, "key": 7}]}
+    path.write_text(json.dumps(plain))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert as_graphs(path).edge_labels is None
     path.write_text(json.dumps([nx.node_link_data(nx.path_graph(2), edges="links"), {"links": 3}]))
     with pytest.raises(GraphError, match="graph 1 is not node-link JSON"):
         as_graphs(path)
