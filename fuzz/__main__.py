@@ -16,7 +16,7 @@ from pathlib import Path
 
 from fuzz import campaign
 from fuzz.kinds import KINDS
-from fuzz.memory import grown_after
+from fuzz.memory import FLAT, grown_after
 from fuzz.record import RECORD, add_measurement, add_to_record
 
 
@@ -36,7 +36,9 @@ def main() -> int:
         help="add the counts to a file: results/fuzz.json",
     )
     parser.add_argument("--jobs", type=int, default=1, help="child processes at a time")
-    parser.add_argument("--memory", type=int, metavar="N", help="measure memory over N callbacks of the explorer")
+    parser.add_argument(
+        "--memory", type=int, metavar="N", help="measure memory over N callbacks of the explorer; growth is an error"
+    )
     parser.add_argument("--child", nargs=4, metavar=("KIND", "START", "STOP", "FOLDER"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
@@ -48,7 +50,7 @@ def main() -> int:
         print(measured)
         if given.record:
             add_measurement("explorer", measured, given.record)
-        return 0
+        return 0 if measured["megabytes_grown"] < FLAT else 1
     kinds = given.kind or [kind for kind in KINDS if KINDS[kind].share]
     shares = {kind: KINDS[kind].share or 1 for kind in kinds}
     broken = 0

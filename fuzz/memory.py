@@ -11,6 +11,7 @@ from fuzz.promise import holds
 from fuzz.request_cases import client, usual_body
 
 WARM = 200  # callbacks until every cache is full
+FLAT = 10.0  # megabytes: less is no growth, whatever the number of callbacks
 
 
 def resident() -> int:
