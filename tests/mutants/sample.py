@@ -25,7 +25,7 @@ from reach import Reach, doctest_files, measure, read_reach
 
 # the tests of each package; what needs a network, a device or many processes is left out
 TESTS = {
-    "gram": "promises files gram kept store executors tiling",
+    "gram": "promises files gram kept store executors tiling places",
     "learn": "promises svm likelihood regression classifier saved_models explain explain_value active experiment "
     "learning_laws",
     "experiment": "statistics records files experiment run reproduce trials reproduce_regression baseline_runs "
