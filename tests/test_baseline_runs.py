@@ -189,6 +189,13 @@ def test_networks_record_what_they_chose_and_take_the_seed(tmp_path: Path, monke
     assert records[0].protocol["parameters"] == {"epochs": 9}
 
 
+@pytest.fixture
+def _few_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Networks learn for three epochs: what is tested is what is recorded, not how well they learn."""
+    monkeypatch.setattr("rwk.baselines.neural.PatchySan.fair_parameters", {"epochs": 3, "patience": 3})
+
+
+@pytest.mark.usefixtures("_few_epochs")
 def test_a_network_records_the_device_it_learned_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
     monkeypatch.setenv("RWK_GPU_DEVICE", "cpu")
@@ -200,6 +207,7 @@ def test_a_network_records_the_device_it_learned_on(tmp_path: Path, monkeypatch:
         assert [score.versions.get("device") for score in experiment.scores] == [device] * FOLDS
 
 
+@pytest.mark.usefixtures("_few_epochs")
 def test_all_folds_of_a_network_are_trained_together_on_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
     from rwk.baselines import neural_stacks
