@@ -19,11 +19,12 @@ from rwk.experiment import regress_run as regressing
 from rwk.experiment.folds import fingerprint_of
 from rwk.experiment.regress_run import calibration
 from rwk.experiment.statistics import corrected_t_test
-from rwk.learn.count_kernels import Composition, min_max_kernel
-from rwk.learn.exact_gp import Block, Prediction, sample
-from rwk.learn.landmark_gp import _condition
-from rwk.learn.likelihood import treated_kernel
+from rwk.learn.count_kernels import min_max_kernel
+from rwk.learn.exact_gp import Block, GpOptions, Prediction, sample
+from rwk.learn.landmark_gp import _condition, fit_landmark_gp
+from rwk.learn.likelihood import total_kernel, treated_kernel
 from rwk.learn.platt import couple, fit_sigmoids
+from rwk.learn.search import LARGE_FOLD
 from rwk.learn.svc_checks import check_square
 from rwk.learn.target_checks import checked_targets
 from rwk.learn.treatment import diagonal_scale, negative_part
@@ -90,6 +91,18 @@ def test_the_usual_grid_is_the_one_of_the_documentation() -> None:
     assert (grid.n_inner, grid.inner_repeats, tuple(grid.spread)) == (5, 1, (1.0,))
 
 
+@pytest.mark.parametrize(
+    ("inner", "small", "large"), [("treated", True, True), ("raw", False, False), ("auto", True, False)]
+)
+def test_which_inner_folds_are_treated(inner: Any, small: bool, large: bool) -> None:
+    grid = Grid(inner=inner)
+    assert (grid.searches_treated(LARGE_FOLD), grid.searches_treated(LARGE_FOLD + 1)) == (small, large)
+
+
+def test_a_positive_kernel_has_no_negative_share() -> None:
+    assert treated_kernel(np.eye(3), "clip").negative_share == 0.0
+
+
 # ---------------------------------------------------------------- kernels on counts
 
 
@@ -106,26 +119,6 @@ def test_min_max_by_its_definition(rows: int) -> None:
     assert min_max_kernel(np.zeros((2, 3)), np.zeros((1, 3))).tolist() == [[1.0], [1.0]]
 
 
-def test_what_nodes_add_sums_to_what_the_graph_has() -> None:
-    """Up to a constant: the sum over the nodes of two graphs differs as slopes times features do."""
-    networks = []
-    for i in range(6):
-        network = nx.gnp_random_graph(4 + i, 0.5, seed=i)
-        nx.set_node_attributes(network, {node: "abc"[(node + i) % 3] for node in network}, "label")
-        nx.set_node_attributes(network, {node: [float(node), 1.5 * i] for node in network}, "attributes")
-        nx.set_edge_attributes(network, {edge: "xy"[sum(edge) % 2] for edge in network.edges}, "label")
-        networks.append(network)
-    graphs = as_graphs(networks)
-    composition = Composition.of(graphs)
-    features = composition.features(graphs)
-    assert features.shape == (6, 2 + 3 + 2 + 2)
-    np.testing.assert_allclose(features.mean(axis=0), 0.0, atol=1e-12)
-    assert (features**2).sum(axis=1).mean() == pytest.approx(1.0)
-    slopes = RNG.normal(size=9)
-    sums = np.array([composition.node_parts(graph, slopes).sum() for graph in graphs])
-    np.testing.assert_allclose(np.diff(sums), np.diff(features @ slopes))
-
-
 # ---------------------------------------------------------------- values and their error bars
 
 
@@ -137,6 +130,36 @@ def test_a_linear_model_is_conditioned_as_a_normal_distribution() -> None:
     np.testing.assert_allclose(coefficients, features.T @ np.linalg.solve(covariance, targets))
     np.testing.assert_allclose(factor @ factor.T, features.T @ (features / noise[:, None]) + np.eye(4))
     np.testing.assert_array_equal(factor, np.tril(factor))
+
+
+def test_landmarks_predict_as_a_linear_model_and_add_what_they_do_not_explain() -> None:
+    """k(x, x) - |f|^2 + f (F' F / noise + I)^-1 f' + noise, with f and F the features of new and training graphs."""
+    places, new = np.sort(RNG.uniform(0, 4, 15)), np.array([0.3, 2.2, 9.0])
+    landmarks = np.arange(0, 15, 3)
+
+    def apart(a: np.ndarray, b: np.ndarray) -> dict[str, Block]:
+        return {"RW": Block(np.abs(a[:, None] - b[None, :]), True)}
+
+    square, rows = apart(places[landmarks], places[landmarks]), apart(places, places[landmarks])
+    targets = np.sin(places) + 0.1 * RNG.normal(size=15)
+    model = fit_landmark_gp(square, rows, landmarks, targets, 0.0, GpOptions())
+    own = {"RW": Block(np.zeros(3), True)}
+    found = model.predict(apart(new, places[landmarks]), own, apart(new, new))
+
+    def features(blocks: dict[str, Block]) -> np.ndarray:
+        return total_kernel(model.exact.terms(blocks), model.exact.chosen) @ model.map
+
+    F, f = features(rows), features(apart(new, places[landmarks]))
+    inverse = np.linalg.inv(F.T @ F / model.noise + np.eye(F.shape[1]))
+    prior = total_kernel(model.exact.terms(apart(new, new)), model.exact.chosen)
+    covariance = prior - f @ f.T + f @ inverse @ f.T
+    variance = np.maximum(np.diag(prior) - (f**2).sum(axis=1), 0) + np.diag(f @ inverse @ f.T) + model.noise
+    np.fill_diagonal(covariance, variance)
+    scaled = (targets - targets.mean()) / targets.std()
+    np.testing.assert_allclose(found.mean, targets.mean() + targets.std() * f @ inverse @ F.T @ scaled / model.noise)
+    np.testing.assert_allclose(found.variance, targets.var() * variance)
+    np.testing.assert_allclose(found.covariance, targets.var() * covariance, atol=1e-12)
+    assert found.variance[2] > found.variance[1]  # far from all graphs
 
 
 @pytest.mark.parametrize("method", ["exact", "landmarks", "features"])
@@ -187,7 +210,12 @@ def test_three_graphs_are_enough_to_learn_from(n: int, enough: bool) -> None:
 
 def test_nearly_equal_targets_are_equal_in_their_own_size() -> None:
     graphs = as_graphs([nx.path_graph(3)] * 3)
-    for values, fine in (([0.0, 0.0, 1.5e-12], True), ([0.0, 0.0, 0.9e-12], False), ([1e6, 1e6, 1e6 + 2e-6], True)):
+    for values, fine in (
+        ([0.0, 0.0, 1.5e-12], True),
+        ([0.0, 0.0, 1e-12], False),
+        ([0.0, 0.0, 0.9e-12], False),
+        ([1e6, 1e6, 1e6 + 2e-6], True),
+    ):
         if fine:
             checked_targets(graphs, values)
         else:

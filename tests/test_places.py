@@ -8,8 +8,11 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from gram_graphs import QUICK, SMALL, random_graphs
+from rwk import compute_gram
 from rwk.gram.errors import GramError
 from rwk.gram.places import OLD, LocalPlace, RemotePlace, place_at
 
@@ -41,6 +44,33 @@ def test_what_is_created_is_created_once(place: Any) -> None:
     assert place.create("deep/er/manifest.json", b"second") is False
     assert place.read("deep/er/manifest.json") == b"first"
     assert place.names("deep/er") == {"manifest.json"}
+
+
+def test_of_two_that_create_at_once_one_succeeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other one is created between the look and the write."""
+    pytest.importorskip("fsspec", reason="fsspec is not installed (extra: distributed)")
+    place: Any = place_at(f"memory://{uuid.uuid4().hex}/store")
+    assert place.create("manifest.json", b"first")
+    looks, truly = iter([False]), place._fs.exists
+    monkeypatch.setattr(place._fs, "exists", lambda path: next(looks, truly(path)))
+    assert place.create("manifest.json", b"second") is False
+    assert place.read("manifest.json") == b"first"
+
+
+def test_a_store_keeps_the_measures_of_its_blocks(tmp_path: Path) -> None:
+    """They are there when the store is made, and again after one was lost."""
+    pytest.importorskip("zarr", reason="zarr is not installed (extra: distributed)")
+    graphs = random_graphs(12)
+    wanted = compute_gram(graphs, store=tmp_path, memory=SMALL, **QUICK).discrepancy()
+    files = sorted(tmp_path.glob("measures-*/*.npz"))
+    assert len(files) > 1
+    assert len({file.parent for file in files}) == 1
+    contents = {file: file.read_bytes() for file in files}
+    files[0].unlink()
+    for tile in tmp_path.glob("discrepancy-0/0.*"):
+        tile.unlink()
+    np.testing.assert_array_equal(compute_gram(graphs, store=tmp_path, memory=SMALL, **QUICK).discrepancy(), wanted)
+    assert {file: file.read_bytes() for file in files} == contents
 
 
 def test_a_folder_is_removed_with_all_that_is_in_it(place: Any) -> None:

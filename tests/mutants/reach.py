@@ -12,10 +12,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from forked import COMPILED, ended, start
 from places import ROOT, SOURCES, Place
 
 PATIENCE = 60.0  # seconds of tests, as they were measured, that a mutant must survive
+QUICK = 15.0  # seconds of quick tests that a constant must survive besides
 SLOWEST = 25.0  # seconds: slower tests are not run on mutants
 PLAIN = {"learn/smo.py": ("tests/test_svm.py",)}  # tests that are quick enough without numba
 
@@ -27,17 +29,22 @@ class Reach(NamedTuple):
     lines: dict[str, dict[int, list[str]]]
 
     def tests_of(self, place: Place) -> list[str]:
-        """Tests that run the line, the quickest first; then those that run other lines of the file."""
+        """Tests that run the line, the quickest first; then those that run other lines of the file.
+
+        A line that is run when its module is imported, such as a constant, is tried by the quickest of all tests too.
+        """
         of_file = self.lines.get(place.file, {})
         at_line = set(of_file.get(place.line, ()))
         others = {test for tests in of_file.values() for test in tests} - at_line
-        chosen, total = list[str](), 0.0
-        for test in (*sorted(at_line, key=self._order), *sorted(others, key=self._order)):
-            total += self.seconds[test]
-            if chosen and total > PATIENCE:
-                break
-            chosen.append(test)
-        return chosen
+        chosen = self._within(PATIENCE, at_line) or self._within(PATIENCE, others)
+        chosen += self._within(PATIENCE - sum(map(self.seconds.__getitem__, chosen)), others - set(chosen))
+        return chosen if at_line else chosen + self._within(QUICK, set(self.seconds) - set(chosen))
+
+    def _within(self, seconds: float, tests: set[str]) -> list[str]:
+        """The quickest of some tests, as many as take so long together; the first in any case."""
+        ordered = sorted(tests, key=self._order)
+        total = np.cumsum([self.seconds[test] for test in ordered])
+        return ordered[: max(1, int(np.searchsorted(total, seconds, side="right")))] if seconds > 0 else []
 
     def _order(self, test: str) -> tuple[float, str]:
         return self.seconds[test], test

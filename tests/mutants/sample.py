@@ -25,11 +25,11 @@ from reach import Reach, doctest_files, measure, read_reach
 
 # the tests of each package; what needs a network, a device or many processes is left out
 TESTS = {
-    "gram": "promises files gram kept store executors tiling places",
+    "gram": "promises files gram kept store executors tiling places named_settings",
     "learn": "promises svm likelihood regression classifier saved_models explain explain_value active experiment "
-    "learning_laws",
+    "learning_laws named_settings",
     "experiment": "statistics records files experiment run reproduce trials reproduce_regression baseline_runs "
-    "regress_command learning_laws",
+    "regress_command learning_laws named_settings",
     "datasets": "datasets promises molecule_sets round_trips",
     "convert": "convert formats node_names molecules names edge_labels round_trips",
     "retrieval": "promises neighbours landmarks bounds",
