@@ -27,8 +27,8 @@ JUDGED: dict[str, str] = {
     'gram/matrix.py: PAIRS_PER_BLOCK = {"cpu": 1_000_000, "exact": 1_000_000, "gpu": [8_000_000 -> 16000000]}  # a '
     "device wants many pairs of one size": BATCH,
     "gram/executors.py: batch_size=[1 -> 2],": BATCH,
-    "gram/budget.py: BYTES_PER_PAIR: Final = [160 -> 161]  # pair numbers and order, values and health, the padded tile "
-    "and its encoding": MARGIN,
+    "gram/budget.py: BYTES_PER_PAIR: Final = [160 -> 161]  # pair numbers and order, values and health, the padded "
+    "tile and its encoding": MARGIN,
     "gram/tiles.py: return np.asarray([8.0 -> 9.0] * (n * n + 160.0 * n + 64.0))": MARGIN,
     "retrieval/landmarks.py: ROWS_AT_ONCE: Final = [2048 -> 2049]": BATCH,
     "retrieval/neighbours.py: worst = kth + SLACK * abs(kth) * ([100.0 -> 101.0] if self.settings.precision == "
