@@ -228,19 +228,19 @@ def test_workers_agree_with_one_device(name: str, monkeypatch: pytest.MonkeyPatc
     told: list[int] = []
     found = gpu.run_pairs(measures, pairs, weights, options, tick=told.append)
     assert sum(told) == len(pairs)
-    assert len(gpu._kept) == 3
+    assert len(devices.kept) == 3
     assert_close(found.values, wanted.values, 1e-6)
     assert (found.n_iter == wanted.n_iter).all()
     others, _, _ = measured("repel")
     gpu.run_pairs(others, pairs[:1], weights, options)
-    assert len(gpu._kept) == 1  # the stores of other graphs are freed
+    assert len(devices.kept) == 1  # the stores of other graphs are freed
 
 
 def test_the_error_of_a_worker_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     measures, weights, options = measured("all terms")
     monkeypatch.setenv("RWK_GPU_DEVICE", "cpu,cpu")
     monkeypatch.setattr(devices, "LEAST_WORK", 1.0)
-    make = gpu.make_store
+    make = devices.make_store
 
     begun: list[int] = []
 
@@ -250,8 +250,8 @@ def test_the_error_of_a_worker_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
             raise torch.cuda.OutOfMemoryError("full")
         return make(*given)
 
-    gpu._kept.clear()
-    monkeypatch.setattr(gpu, "make_store", full_for_the_second)
+    devices.kept.clear()
+    monkeypatch.setattr(devices, "make_store", full_for_the_second)
     with pytest.raises(BackendError, match="too large for the memory of this GPU"):
         gpu.run_pairs(measures, all_pairs(measures.n_graphs), weights, options)
 

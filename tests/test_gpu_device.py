@@ -90,7 +90,7 @@ def test_two_workers_share_one_gpu(gpu: Any, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("RWK_GPU_DEVICE", "cuda:0,cuda:0")
     monkeypatch.setattr(devices, "LEAST_WORK", 1.0)
     found = gpu.run_pairs(measures, pairs, weights, options)
-    assert len(gpu._kept) == 2
+    assert len(devices.kept) == 2
     assert_close(found.values, wanted.values, 1e-6)
     assert (found.converged == wanted.converged).mean() > 0.99
 

@@ -10,15 +10,16 @@
     payments.py         what each node pays
     mean_costs.py       how large costs are on average
     cpu/                two bodies, lanes and scalar
-    gpu/                two bodies, fused and batched
+    gpu/                three bodies, fused, streamed and batched
 
     starts ──► pairs ──┬──► cpu.dispatch ──┬──► cpu.lanes      n m up to 3,136
                        │                   └──► cpu.scalar     larger, and what the lanes can't solve
-                       ├──► gpu ───────────┬──► gpu.fused      up to 128 nodes
-                       │                   └──► gpu.batched    larger, one pair in double precision, no Triton
+                       ├──► gpu ───────────┬──► gpu.fused_run     up to 128 nodes
+                       │                   ├──► gpu.streamed_run  larger
+                       │                   └──► gpu.batched       one pair, double precision, or no Triton
                        └──► exact ────────────► the compiled steps of cpu.scalar
 
-Algorithm 1 has five bodies with the same numbered steps. Which one solves a pair depends on the backend and on the pair
+Algorithm 1 has six bodies with the same numbered steps. Which one solves a pair depends on the backend and on the pair
 alone, so a value never depends on the other pairs (R16). Each body is there because it was measured to be worth it
 (docs/performance.md):
 

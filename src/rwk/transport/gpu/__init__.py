@@ -1,25 +1,23 @@
 """The GPU backend: chunks of pairs of similar size, each solved by one launch of the fused kernel or as one batch.
 
-    devices.py           several GPUs: pairs dealt to them by cost, one thread for each
+    devices.py           several GPUs: pairs dealt to them by cost, one thread for each; the stores that are kept
     device_measures.py   the data of the graphs on the device, in one stack per size class
     plan.py              which pairs are solved together, in chunks that fit on the device
-    fused_run.py         small graphs: solves chunks with the fused kernel
-      fused.py             the numbered steps for one pair, entirely on chip (Triton)
-      fused_costs.py       step 1 (costs): M of every pair of a chunk, tile by tile (Triton)
-      fused_sinkhorn.py    step 4 (direction), on plain numbers or on logarithms
+    fused_run.py         up to 128 nodes: solves chunks with a kernel per step, matrices in registers (Triton)
+      direction.py         steps 2 to 4: start and Sinkhorn direction, on plain numbers or on logarithms
+      step.py              steps 5 to 9: gap, products, line search, step and value
+      fused_costs.py       step 1 (costs): M of every pair of a chunk, tile by tile
       fused_math.py        arithmetic for the kernels
-      direction.py         steps 2 to 4 as kernels of their own, a few pairs per warp
-      step.py              steps 5 to 9 as kernels of their own
-    batched.py           the numbered steps for B pairs at once (torch): large graphs, single pairs, or no Triton
+    streamed_run.py      larger graphs: solves batches with the kernels of streamed.py and torch's products
+      streamed.py          all other steps; a program reads the matrices of its pair tile by tile (Triton)
+    batched.py           the numbered steps for B pairs at once (torch): single pairs, double precision, or no Triton
       batched_costs.py     step 1 (costs)
       batched_sinkhorn.py  step 4 (direction)
-    streamed_run.py      large graphs, with Triton: solves batches with the kernels of
-      streamed.py          all steps but the products; a program reads the matrices of its pair tile by tile
       partial_batch.py     a mass below 1: its step 4, and what its Q adds
 
-    run_pairs ──► plan ──► up to 128 nodes: fused_run ──► fused, fused_costs ──► fused_sinkhorn, fused_math
-                    └────► larger:          batched ──► batched_costs, batched_sinkhorn
-    run_pair ────────────► one pair:        batched, in double precision
+    run_pairs ──► devices ──► plan ──► up to 128 nodes: fused_run ──► fused_costs, direction, step
+                                └────► larger:          streamed_run ──► fused_costs, streamed
+    run_pair ────────────────────────► one pair:        batched, in double precision
 
 `rwk.runtime.device` chooses the device and says how much memory a chunk may take.
 
@@ -27,7 +25,7 @@
 is enough there, and the costs of features may be squared distances. `run_pairs` solves a pair again in double precision
 if single precision is not accurate enough for it, which is so in four cases:
 
-    - g / lam spreads so far that the fused kernel gives up, even on logarithms;
+    - g / lam spreads so far that the kernel of step 4 gives up, even on logarithms;
     - a gap came so near the tolerance that rounding decides whether the pair stops;
     - the value is a small difference of large terms, for example for a graph paired with itself;
     - the node weights of a graph differ widely.
@@ -47,7 +45,7 @@ from rwk.runtime.threads import Ticker
 from rwk.transport.gpu.batched import BatchResults, load_batch, solve_batch, solve_places
 from rwk.transport.gpu.batched_costs import linear_cost
 from rwk.transport.gpu.device_measures import Store, make_store
-from rwk.transport.gpu.devices import dealt, run_on_workers
+from rwk.transport.gpu.devices import dealt, drop_other_stores, run_on_workers, store_of
 from rwk.transport.gpu.plan import LARGEST_BATCH, Group, Job, batched_pair_bytes, fused_shape, group_pairs, run_chunks
 from rwk.transport.measures import GraphMeasures
 from rwk.transport.problem import CostWeights, PairResults, PairSolution, ScgOptions, make_solution
@@ -56,9 +54,6 @@ STREAMED = True  # whether large pairs are solved by streamed_run.py if kernels 
 SMALL_REMAINDER: Final = 0.3  # of the Gromov-Wasserstein term's constant part
 SMALL_SHARE: Final = 0.1  # of the largest product cost, which is computed as 1 minus a number near 1
 UNEVEN_WEIGHTS: Final = 1e3  # largest node weight of a graph divided by its smallest
-
-# by worker: the last store, reused if a list of pairs comes in parts
-_kept: dict[int, tuple[GraphMeasures, Store]] = {}
 
 
 def run_pairs(
@@ -81,7 +76,7 @@ def run_pairs(
         mine = pairs if len(share) == len(pairs) else pairs[share]
         return _solve_on(device, worker, measures, mine, weights, options, told)
 
-    _drop_others(measures)
+    drop_other_stores(measures)
     with _on_device():
         if len(shares) == 1:
             return solve(0, devices[0], shares[0], heard)
@@ -102,7 +97,7 @@ def _solve_on(
     if weights.mass < 1.0:  # the partial problem has a batched body alone, in double precision
         _run_job(Job(_doubles(measures, pairs, device), pairs, weights, options, results, heard), fused=False)
         return results
-    job = Job(_store_of(measures, device, worker), pairs, weights, options, results, heard)
+    job = Job(store_of(measures, device, worker), pairs, weights, options, results, heard)
     given_up = _run_job(job, fused=kernels_usable(device))
     again = np.union1d(given_up, _spoilt(measures, job))
     if len(again):
@@ -127,7 +122,7 @@ def run_pairs_fast(
     if not len(pairs):
         return results
     with _on_device():
-        store = _store_of(measures, device)._replace(squared=squared)
+        store = store_of(measures, device)._replace(squared=squared)
         job = Job(store, pairs, weights, options, results, lambda done: None)
         given_up = _run_job(job, fused=kernels_usable(device))
         if len(given_up):
@@ -267,29 +262,6 @@ def _doubles(measures: GraphMeasures, pairs: NDArray[np.int64], device: Any) -> 
     import torch
 
     return make_store(measures, np.unique(pairs), device, torch.float64)
-
-
-def _store_of(measures: GraphMeasures, device: Any, worker: int = 0) -> Store:
-    """The graphs on the device; the store of the last call is reused if the measures are the same."""
-    import torch
-
-    if worker in _kept and _same(_kept[worker][0], measures) and _kept[worker][1].device == device:
-        return _kept[worker][1]
-    _kept.pop(worker, None)
-    made = make_store(measures, np.arange(measures.n_graphs), device, torch.float32)
-    _kept[worker] = measures, made
-    return made
-
-
-def _drop_others(measures: GraphMeasures) -> None:
-    """Free the memory of stores of other graphs, on all devices."""
-    for worker, (known, _) in list(_kept.items()):
-        if not _same(known, measures):
-            del _kept[worker]
-
-
-def _same(first: GraphMeasures, second: GraphMeasures) -> bool:
-    return all(x is y or (np.isscalar(x) and x == y) for x, y in zip(first, second, strict=True))
 
 
 @contextmanager

@@ -30,7 +30,6 @@ class Stack(NamedTuple):
     weights: Any  # (g, P)
     degrees: Any  # (g, P)
     maps: Any  # (g, 2, P, P): C_P and L
-    operands: Any  # (g, 3, P, P) for the fused kernel: C_P, L and S, columns in `operand_order`
     halves: Any  # (g, 3, 2, P, P) float16: C_P, L and S in `units`, as sums of two numbers each
     fragments: Any  # the same numbers for one-warp kernels, up to 32 nodes: (g, 3, 2, P^2), see `_fragments`
     units: Any  # (g, 4): the units of the three maps, powers of two, and the largest weight of a node
@@ -128,13 +127,11 @@ def _make_stack(
     narrow = factors.bmm(factors.transpose(1, 2).bmm(column))
     vectors = torch.cat([half, structure.bmm(column), laplacian.bmm(column), narrow], dim=2).transpose(1, 2)
     maps = torch.stack([structure.to(real), laplacian.to(real)], dim=1)
-    operands, halves, units = maps[:0], maps[:0, :, None].to(torch.float16), maps[:0, 0, 0]
+    halves, units = maps[:0, :, None].to(torch.float16), maps[:0, 0, 0]
     fragments = halves
     if width <= FUSED_WIDTH and real == torch.float32:
         dense = factors.bmm(factors.transpose(1, 2)).to(real)
-        all_maps = torch.cat([maps, dense[:, None]], dim=1)
-        operands = all_maps[..., operand_order(width)].contiguous()
-        halves, units = _halves(all_maps)
+        halves, units = _halves(torch.cat([maps, dense[:, None]], dim=1))
         units = torch.cat([units, weights.amax(dim=1, keepdim=True).to(real)], dim=1)
         fragments = _fragments(halves) if width <= ONE_WARP else halves[:0]
     offsets, column_ids, columns, norms = _columns(measures, graphs, width, entries, ids, real)
@@ -144,7 +141,6 @@ def _make_stack(
         weights=weights.to(real),
         degrees=by_node(measures.degrees, real)[:, 0].contiguous(),
         maps=maps,
-        operands=operands,
         halves=halves,
         fragments=fragments,
         units=units,
@@ -199,15 +195,6 @@ def _fragments(halves: Any) -> Any:
     count, tiles = len(halves), halves.shape[-1] // 16
     parts = halves.reshape(count, 6, tiles, 2, 8, tiles, 2, 4, 2)  # (..., row: up, far, g, column: left, far, t, odd)
     return parts.permute(0, 1, 2, 5, 4, 7, 6, 3, 8).reshape(count, 3, 2, -1).contiguous()
-
-
-def operand_order(width: int) -> NDArray[np.int64]:
-    """Columns in the order in which tensor cores hold a product in registers: 0 2 4 6 1 3 5 7 of every eight.
-
-    A matrix with its columns in this order can be multiplied by the result of an earlier product as it is in registers:
-    the product is correct, and no data has to move between threads.
-    """
-    return np.arange(width).reshape(-1, 4, 2).transpose(0, 2, 1).ravel()
 
 
 def _squares(

@@ -16,10 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.runtime.threads import Ticker
-from rwk.transport.gpu.device_measures import width_of
+from rwk.transport.gpu.device_measures import Store, make_store, width_of
+from rwk.transport.measures import GraphMeasures
 from rwk.transport.problem import PairResults
 from rwk.transport.work import pair_cost
 
+# by worker: the last store, reused if a list of pairs comes in parts
+kept: dict[int, tuple[GraphMeasures, Store]] = {}
 LEAST_WORK: Final = 2e9  # multiply-adds per iteration that are worth another worker: about a millisecond
 
 
@@ -97,3 +100,26 @@ def own_stream(device: Any) -> Iterator[None]:
     with torch.cuda.device(device), torch.cuda.stream(torch.cuda.Stream(device)):
         yield
         torch.cuda.current_stream().synchronize()
+
+
+def store_of(measures: GraphMeasures, device: Any, worker: int = 0) -> Store:
+    """The graphs on the device; the store of the worker's last call is reused if the measures are the same."""
+    import torch
+
+    if worker in kept and _same(kept[worker][0], measures) and kept[worker][1].device == device:
+        return kept[worker][1]
+    kept.pop(worker, None)
+    made = make_store(measures, np.arange(measures.n_graphs), device, torch.float32)
+    kept[worker] = measures, made
+    return made
+
+
+def drop_other_stores(measures: GraphMeasures) -> None:
+    """Free the memory of stores of other graphs, on all devices."""
+    for worker, (known, _) in list(kept.items()):
+        if not _same(known, measures):
+            del kept[worker]
+
+
+def _same(first: GraphMeasures, second: GraphMeasures) -> bool:
+    return all(x is y or (np.isscalar(x) and x == y) for x, y in zip(first, second, strict=True))

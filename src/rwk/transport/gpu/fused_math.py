@@ -54,15 +54,5 @@ def logarithms(gamma):
 
 @triton.jit
 def total(x):
-    return tl.sum(tl.sum(x, axis=1), axis=0)
-
-
-@triton.jit
-def grand_total(x):
     """The sum over a matrix, first within each thread: the order of its entries does not matter."""
     return tl.sum(tl.reshape(x, (x.numel,), can_reorder=True), axis=0)
-
-
-@triton.jit
-def largest(x):
-    return tl.max(tl.max(x, axis=1), axis=0)

@@ -1,8 +1,8 @@
-"""Solve chunks of pairs with the fused kernels; results are copied back while the next chunk is solved."""
+"""Solve chunks of pairs of small graphs; results are copied back while the next chunk is solved."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import torch
@@ -11,15 +11,36 @@ from numpy.typing import NDArray
 from rwk.runtime.device import announce_compiling
 from rwk.transport.gpu.device_measures import Stack
 from rwk.transport.gpu.direction import direction_kernel, start_kernel
-from rwk.transport.gpu.fused import LAUNCH, solve_pair_kernel
 from rwk.transport.gpu.fused_costs import linear_cost_into
 from rwk.transport.gpu.plan import Group, Job, column_bytes, run_chunks
 from rwk.transport.gpu.step import step_kernel, value_kernel
 from rwk.transport.problem import PairResults
 
-GIVEN_UP = 2
-UNSURE = 4
-STOPPED = 3
+GIVEN_UP: Final = 2
+STOPPED: Final = 3
+UNSURE: Final = 4
+FRAGMENTS: Final = [(16, 16)]  # shapes whose maps are read as fragments
+
+
+class Tuning(NamedTuple):
+    """How the kernels of one shape are launched: what was fastest on an H200."""
+
+    pairs: int  # per program of `direction_kernel`
+    run: int  # L of `direction`: columns that follow each other before the next pair
+    warps: int  # of `direction_kernel`
+    step_warps: int
+    step_registers: int | None = None  # at most, per thread
+
+
+TUNING: Final[dict[tuple[int, int], Tuning]] = {
+    (16, 16): Tuning(pairs=8, run=16, warps=1, step_warps=1, step_registers=96),
+    (32, 32): Tuning(pairs=2, run=16, warps=1, step_warps=1, step_registers=168),
+    (32, 64): Tuning(pairs=1, run=32, warps=1, step_warps=2),
+    (64, 64): Tuning(pairs=1, run=32, warps=1, step_warps=4, step_registers=168),
+    (32, 128): Tuning(pairs=1, run=32, warps=1, step_warps=4),
+    (64, 128): Tuning(pairs=1, run=32, warps=2, step_warps=4),
+    (128, 128): Tuning(pairs=1, run=32, warps=4, step_warps=8),
+}
 
 
 class Solved(NamedTuple):
@@ -93,100 +114,48 @@ def _run_variant(
 def launch(
     job: Job, group: Group, shape: tuple[int, int], a: Any, b: Any, *, couplings: bool = False, wide: bool = False
 ) -> Solved:
-    """Compute the costs of one chunk of pairs, given by places in the two stacks, and solve it."""
-    tuning = TUNING[shape]
-    if tuning is not None:
-        return launch_steps(job, group, shape, a, b, tuning, couplings=couplings, wide=wide)
-    store, source, target, weights, options = job.store, group.source, group.target, job.weights, job.options
-    n, m = shape
-    cost = linear_cost_on_chip(job, source, target, a, b, shape)
-    # separate arrays: Triton compiles the kernel again for an address that is not a multiple of 16
-    values, gaps = (torch.empty(len(a), dtype=torch.float32, device=store.device) for _ in range(2))
-    n_iter, states = (torch.empty(len(a), dtype=torch.int32, device=store.device) for _ in range(2))
-    plans = torch.empty((len(a), n, m), dtype=torch.float32, device=store.device) if couplings else None
-    announce_compiling(f"solve {n}x{m}{', wide' if wide else ''}", store.device)
-    solve_pair_kernel[(len(a),)](
-        cost, a, b, source.width, target.width, source.weights, target.weights, source.degrees, target.degrees,
-        source.operands, target.operands, source.vectors, target.vectors,
-        values, gaps, n_iter, states, cost if plans is None else plans,
-        weights.beta_global,
-        weights.beta_local * weights.laplacian_source, weights.beta_local * weights.laplacian_target,
-        0.5 * weights.beta_local * weights.ridge, weights.beta_global * weights.degree_weight,
-        options.entropy, options.tol, options.max_iter, options.sinkhorn_iter,
-        N=n, M=m, COUPLING=couplings, WIDE=wide, **LAUNCH[shape],
-    )  # fmt: skip
-    return Solved(values, n_iter, gaps, states, plans)
-
-
-class Tuning(NamedTuple):
-    """How the kernels of one shape are launched."""
-
-    pairs: int  # per program of `direction_kernel`
-    run: int  # L: columns of a row that follow each other before the next pair (`direction`)
-    warps: int  # of `direction_kernel`
-    step_warps: int
-    half: int = 1  # products of float16 halves, 2 of fragments, or 0 of tf32 numbers
-    step_registers: int | None = None  # at most, per thread
-
-
-TUNING: dict[tuple[int, int], Tuning | None] = {
-    (16, 16): Tuning(8, 16, 1, 1, 2),
-    (32, 32): Tuning(2, 16, 1, 1, 2),
-    (32, 64): Tuning(1, 32, 1, 2),
-    (64, 64): Tuning(1, 32, 1, 4, 1, 168),
-    (32, 128): Tuning(1, 32, 1, 4),
-    (64, 128): Tuning(1, 32, 2, 4),
-    (128, 128): Tuning(1, 32, 4, 8),
-}
-
-
-def launch_steps(
-    job: Job, group: Group, shape: tuple[int, int], a: Any, b: Any, tuning: Tuning, *,
-    couplings: bool = False, wide: bool = False,
-) -> Solved:  # fmt: skip
     """Compute the costs of one chunk of pairs, given by places in the two stacks, and solve it, step by step."""
-    store, source, target, weights, options = job.store, group.source, group.target, job.weights, job.options
-    (n, m), count, device = shape, len(a), store.device
+    (n, m), count, tuning = shape, len(a), TUNING[shape]
+    source, target, weights, options = group.source, group.target, job.weights, job.options
     gradients = linear_cost_on_chip(job, source, target, a, b, shape)
     gammas, plans = torch.empty_like(gradients), torch.empty_like(gradients)
-    values, gaps = torch.empty(count, device=device), torch.full((count,), float("inf"), device=device)
-    n_iter, states, unsure = (torch.zeros(count, dtype=torch.int32, device=device) for _ in range(3))
-    widths = source.width, target.width
-    node_weights = source.weights, target.weights
+    values, gaps = (torch.full((count,), float("inf"), device=a.device) for _ in range(2))
+    n_iter, states, unsure = (torch.zeros(count, dtype=torch.int32, device=a.device) for _ in range(3))
+    places = a, b, source.width, target.width
+    node_weights, vectors = (source.weights, target.weights), (source.vectors, target.vectors)
     terms = (
         weights.beta_global, weights.beta_local * weights.laplacian_source,
         weights.beta_local * weights.laplacian_target, 0.5 * weights.beta_local * weights.ridge,
     )  # fmt: skip
     kl = weights.beta_global * weights.degree_weight
-    used = sum(2**t for t, weight in enumerate(terms[:3]) if weight != 0.0)
-    names = ("operands", "halves", "fragments")
-    both = (getattr(source, names[tuning.half]), getattr(target, names[tuning.half]))
+    fragments = shape in FRAGMENTS
+    both = (source.fragments, target.fragments) if fragments else (source.halves, target.halves)
     maps = *both, source.units, target.units
-    more = {} if tuning.step_registers is None else {"maxnreg": tuning.step_registers}
+    step: dict[str, Any] = {"N": n, "M": m, "FRAGMENTS": fragments, "num_warps": tuning.step_warps}
+    step["TERMS"] = sum(2**t for t, weight in enumerate(terms[:3]) if weight != 0.0)
+    if tuning.step_registers is not None:
+        step["maxnreg"] = tuning.step_registers
+    announce_compiling(f"solve {n}x{m}{', wide' if wide else ''}", a.device)
     start_kernel[(count,)](
-        gradients, gammas, a, b, *widths, *node_weights, source.degrees, target.degrees, source.vectors,
-        target.vectors, *terms, kl, N=n, M=m, num_warps=1 if n * m <= 1024 else 4,
+        gradients, gammas, *places, *node_weights, source.degrees, target.degrees, *vectors, *terms, kl,
+        N=n, M=m, num_warps=1 if n * m <= 1024 else 4,
     )  # fmt: skip
-    listed = torch.arange(count, device=device)
+    listed = torch.arange(count, device=a.device)
     for iteration in range(options.max_iter):
         if iteration and options.tol > 0.0:
-            listed = torch.nonzero(states == 0).view(-1)
+            listed = torch.nonzero(states == 0).view(-1)  # those that go on
             if not len(listed):
                 break
         direction_kernel[(-(-len(listed) // tuning.pairs),)](
-            gradients, plans, listed, len(listed), a, b, *widths, *node_weights, states, options.entropy,
+            gradients, plans, listed, len(listed), *places, *node_weights, states, options.entropy,
             options.sinkhorn_iter, N=n, H=m // tuning.run, L=tuning.run, B=tuning.pairs, WIDE=wide,
             num_warps=tuning.warps,
         )  # fmt: skip
         step_kernel[(len(listed),)](
-            gradients, gammas, plans, listed, a, b, *widths, *maps, gaps, n_iter, states, unsure,
-            *terms, kl, options.tol, options.max_iter, N=n, M=m, HALF=tuning.half, TERMS=used,
-            num_warps=tuning.step_warps, **more,
+            gradients, gammas, plans, listed, *places, *maps, gaps, n_iter, states, unsure, *terms, kl, options.tol,
+            options.max_iter, **step,
         )  # fmt: skip
-    value_kernel[(count,)](
-        gradients, gammas, a, b, *widths, *maps, source.vectors, target.vectors, values, *terms,
-        N=n, M=m, HALF=tuning.half, TERMS=used, num_warps=tuning.step_warps, **more,
-    )  # fmt: skip
+    value_kernel[(count,)](gradients, gammas, *places, *maps, *vectors, values, *terms, **step)
     states = torch.where(states == STOPPED, 0, states) + UNSURE * unsure
     return Solved(values, n_iter, gaps, states, gammas if couplings else None)
 

@@ -1,7 +1,8 @@
-"""Steps 6 to 9 of the kernels of small graphs: products, line search and step of one pair, and its value (Triton).
+"""Steps 5 to 9 of the kernels of small graphs: gap, products, line search and step of a pair, and its value (Triton).
 
-Each product is the sum of three tf32 products, which is exact to single precision. C_P, L and S are read from the
-cache. Notation and numbers: problem.py.
+Tensor cores multiply float16 numbers. A number in single precision is the sum of two of them, once it is brought into
+their range, so a product is the sum of three products of matrices; what is left out is below 2^-22. C_P, L and S are
+stored as such sums. Notation and numbers: problem.py.
 """
 
 # Triton compiles these functions; their arguments have no Python types.
@@ -13,12 +14,15 @@ import triton
 import triton.language as tl
 
 from rwk.transport.gpu.batched import UNSURE_32
-from rwk.transport.gpu.fused import _line_search, _quadratic_map
-from rwk.transport.gpu.fused_math import grand_total, logarithms
+from rwk.transport.gpu.fused_math import logarithms, total
+from rwk.transport.problem import ARMIJO, HALVINGS, LARGEST_STEP_WITH_KL
 
 CONVERGED = tl.constexpr(1)
 STOPPED = tl.constexpr(3)
 _UNSURE = tl.constexpr(UNSURE_32)
+_ARMIJO = tl.constexpr(ARMIJO)
+_HALVINGS = tl.constexpr(HALVINGS)
+_LARGEST_STEP_WITH_KL = tl.constexpr(LARGEST_STEP_WITH_KL)
 
 
 @triton.jit
@@ -47,7 +51,7 @@ def _half_map(
     x, bounds, maps_a, maps_b, units_a, units_b, width_a, width_b, ridge, w_structure, w_source, w_target,
     N: tl.constexpr, M: tl.constexpr,
 ):  # fmt: skip
-    """Q(X) as in `_quadratic_map`, by float16 products of maps that are stored as two halves in units of their own.
+    """Q(X) = ridge X + w_structure C X C + w_source L X S + w_target S X L, from maps in units of their own.
 
     `bounds` are a bound of |X| and one of the column sums of |X|; X and left X are brought into the range of float16.
     """
@@ -124,30 +128,52 @@ def _fragment_map(
 @triton.jit
 def _image(
     x, a, b, maps_a, maps_b, units_a, units_b, width_a, width_b,
-    ridge, w_structure, w_source, w_target, N: tl.constexpr, M: tl.constexpr, HALF: tl.constexpr, TERMS: tl.constexpr,
+    ridge, w_structure, w_source, w_target,
+    N: tl.constexpr, M: tl.constexpr, FRAGMENTS: tl.constexpr, TERMS: tl.constexpr,
 ):  # fmt: skip
-    """Q(X) of the pair of places a and b."""
-    if HALF > 0:
-        maps_a += a * 6 * width_a * width_a
-        maps_b += b * 6 * width_b * width_b
-        # bounds of |X| and of the sums of |X| over columns, from the largest weights of nodes
-        mu, nu = tl.load(units_a + 4 * a + 3), tl.load(units_b + 4 * b + 3)
-        bounds = tl.minimum(mu, nu), 2.0 * nu
-        if HALF == 2:
-            image = _fragment_map(
-                x, bounds, maps_a, maps_b, units_a + 4 * a, units_b + 4 * b, width_a, width_b,
-                ridge, w_structure, w_source, w_target, N, M, TERMS,
-            )  # fmt: skip
-        else:
-            image = _half_map(
-                x, bounds, maps_a, maps_b, units_a + 4 * a, units_b + 4 * b, width_a, width_b,
-                ridge, w_structure, w_source, w_target, N, M,
-            )  # fmt: skip
+    """Steps 6 and 9: Q(X) of the pair of places a and b."""
+    units_a, units_b = units_a + 4 * a, units_b + 4 * b
+    maps_a, maps_b = maps_a + a * 6 * width_a * width_a, maps_b + b * 6 * width_b * width_b
+    # bounds of |X| and of the sums of |X| over columns, from the largest weights of nodes
+    mu, nu = tl.load(units_a + 3), tl.load(units_b + 3)
+    bounds = tl.minimum(mu, nu), 2.0 * nu
+    if FRAGMENTS:
+        image = _fragment_map(
+            x, bounds, maps_a, maps_b, units_a, units_b, width_a, width_b,
+            ridge, w_structure, w_source, w_target, N, M, TERMS,
+        )  # fmt: skip
     else:
-        maps_a += a * 3 * width_a * width_a
-        maps_b += b * 3 * width_b * width_b
-        image = _quadratic_map(x, maps_a, maps_b, width_a, width_b, ridge, w_structure, w_source, w_target, N, M)
+        image = _half_map(
+            x, bounds, maps_a, maps_b, units_a, units_b, width_a, width_b,
+            ridge, w_structure, w_source, w_target, N, M,
+        )  # fmt: skip
     return image
+
+
+@triton.jit
+def _line_search(gamma, delta, slope, curvature, kl):
+    """Step 7: the step alpha; 0 if no step descends."""
+    largest = tl.where(kl != 0.0, _LARGEST_STEP_WITH_KL, 1.0)
+    newton = tl.minimum(tl.maximum(-slope / (2.0 * tl.where(curvature > 0, curvature, 1.0)), 0.0), largest)
+    alpha = tl.where(curvature > 0, newton, largest)
+    smooth, entropy = slope, 0.0 * slope
+    if kl != 0.0:
+        logs = logarithms(gamma)
+        smooth -= kl * total(delta * logs)
+        entropy = total(gamma * logs)
+    halvings, searching = 0, 1
+    while searching == 1:
+        change = alpha * smooth + alpha * alpha * curvature
+        if kl != 0.0:
+            trial = tl.maximum(gamma + alpha * delta, 0.0)
+            change += kl * (total(trial * logarithms(trial)) - entropy)
+        if change <= _ARMIJO * alpha * slope:
+            searching = 0
+        else:
+            alpha = tl.where(halvings < _HALVINGS, 0.5 * alpha, 0.0)
+            searching = tl.where(halvings < _HALVINGS, 1, 0)
+            halvings += 1
+    return alpha
 
 
 @triton.jit(do_not_specialize=["max_iter"])
@@ -155,7 +181,7 @@ def step_kernel(
     gradients, gammas, plans, listed, pairs_a, pairs_b, width_a, width_b,
     maps_a, maps_b, units_a, units_b, gaps, iterations, states, unsure,
     beta_global, w_source, w_target, ridge, kl, tol, max_iter,
-    N: tl.constexpr, M: tl.constexpr, HALF: tl.constexpr, TERMS: tl.constexpr,
+    N: tl.constexpr, M: tl.constexpr, FRAGMENTS: tl.constexpr, TERMS: tl.constexpr,
 ):  # fmt: skip
     """Steps 5 to 8, and 3 of the next iteration, for one listed pair.
 
@@ -170,25 +196,25 @@ def step_kernel(
     g = tl.load(gradients + place)
     x = tl.load(plans + place) - gamma
     if state == 0:
-        slope = grand_total(x * g)  # 5 gap
+        slope = total(x * g)  # 5 gap
         gap = -slope
         tl.store(gaps + pair, gap)
         if tol > 0.0:
-            near = tl.abs(gap - tol) <= _UNSURE * grand_total(gamma * tl.abs(g))
+            near = tl.abs(gap - tol) <= _UNSURE * total(gamma * tl.abs(g))
             tl.store(unsure + pair, 1, mask=near)
         if gap <= tol:
             tl.store(states + pair, CONVERGED)
         else:
             image = _image(
                 x, a, b, maps_a, maps_b, units_a, units_b, width_a, width_b,
-                ridge, -beta_global, w_source, w_target, N, M, HALF, TERMS,
+                ridge, -beta_global, w_source, w_target, N, M, FRAGMENTS, TERMS,
             )  # fmt: skip
             if N * M > 256:
                 tl.debug_barrier()  # so that arrays are read again, and need no registers during the products
                 gamma = tl.load(gammas + place)
                 x = tl.load(plans + place) - gamma
                 g = tl.load(gradients + place)
-            alpha = _line_search(gamma, x, slope, grand_total(x * image), kl)  # 7 line search
+            alpha = _line_search(gamma, x, slope, total(x * image), kl)  # 7 line search
             moved = tl.maximum(gamma + alpha * x, 0.0)  # 8 step
             g += (2.0 * alpha) * image  # 3 gradient
             if kl != 0.0:
@@ -205,7 +231,7 @@ def step_kernel(
 def value_kernel(
     gradients, gammas, pairs_a, pairs_b, width_a, width_b, maps_a, maps_b, units_a, units_b,
     vectors_a, vectors_b, values, beta_global, w_source, w_target, ridge,
-    N: tl.constexpr, M: tl.constexpr, HALF: tl.constexpr, TERMS: tl.constexpr,
+    N: tl.constexpr, M: tl.constexpr, FRAGMENTS: tl.constexpr, TERMS: tl.constexpr,
 ):  # fmt: skip
     """Step 9 for one pair: the value, from gamma."""
     pair = tl.program_id(0).to(tl.int64)
@@ -215,10 +241,10 @@ def value_kernel(
     gamma = tl.load(gammas + place)
     image = _image(
         gamma, a, b, maps_a, maps_b, units_a, units_b, width_a, width_b,
-        ridge, -beta_global, w_source, w_target, N, M, HALF, TERMS,
+        ridge, -beta_global, w_source, w_target, N, M, FRAGMENTS, TERMS,
     )  # fmt: skip
     # the gradient contains Q(gamma) and the moments twice, H contains them once
     moment_a = tl.load(vectors_a + a * 4 * width_a + i, mask=i < width_a, other=0.0)
     moment_b = tl.load(vectors_b + b * 4 * width_b + k, mask=k < width_b, other=0.0)
     moments = beta_global * (moment_a[:, None] + moment_b[None, :])
-    tl.store(values + pair, grand_total(gamma * (tl.load(gradients + place) - image - moments)))
+    tl.store(values + pair, total(gamma * (tl.load(gradients + place) - image - moments)))
