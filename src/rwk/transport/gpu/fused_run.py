@@ -35,7 +35,7 @@ class Tuning(NamedTuple):
 TUNING: Final[dict[tuple[int, int], Tuning]] = {
     (16, 16): Tuning(pairs=8, run=16, warps=1, step_warps=1, step_registers=96),
     (32, 32): Tuning(pairs=2, run=16, warps=1, step_warps=1, step_registers=168),
-    (32, 64): Tuning(pairs=1, run=32, warps=1, step_warps=2),
+    (32, 64): Tuning(pairs=1, run=32, warps=1, step_warps=2, step_registers=168),
     (64, 64): Tuning(pairs=1, run=32, warps=1, step_warps=4, step_registers=168),
     (32, 128): Tuning(pairs=1, run=32, warps=1, step_warps=4),
     (64, 128): Tuning(pairs=1, run=32, warps=2, step_warps=4),
