@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from rwk.runtime.compiling import compiled
 from rwk.transport.cpu.simd.vectors import WIDTH_32, WIDTH_64, fma, lane_sum, load, no_lanes, wide
+
+BLOCK: Final = 2048  # numbers that are converted at a time
 
 
 @compiled
@@ -28,6 +30,33 @@ def inner(x: Any, y: Any) -> float:
     while p < count:
         total = fma(np.float64(flat_x[p]), np.float64(flat_y[p]), total)
         p += 1
+    return total
+
+
+@compiled
+def inner_wide(x: Any, y: Any) -> float:
+    """<x, y> of two arrays of the same shape, in blocks that are converted to float64."""
+    flat_x, flat_y = x.reshape(x.size), y.reshape(y.size)
+    left, right, total = np.empty(BLOCK), np.empty(BLOCK), 0.0
+    for first in range(0, len(flat_x), BLOCK):
+        count = min(BLOCK, len(flat_x) - first)
+        for p in range(count):
+            left[p], right[p] = flat_x[first + p], flat_y[first + p]
+        total += inner(left[:count], right[:count])
+    return total
+
+
+@compiled
+def inner_of_ratios(x: Any, logs: Any, prior: Any, offset: float) -> float:
+    """<x, offset + logs - prior>, in blocks, so that no array of this size is needed."""
+    flat, flat_logs, flat_prior = x.reshape(x.size), logs.reshape(x.size), prior.reshape(x.size)
+    left, right, total = np.empty(BLOCK), np.empty(BLOCK), 0.0
+    for first in range(0, len(flat), BLOCK):
+        count = min(BLOCK, len(flat) - first)
+        for p in range(count):
+            left[p] = flat[first + p]
+            right[p] = offset + np.float64(flat_logs[first + p]) - flat_prior[first + p]
+        total += inner(left[:count], right[:count])
     return total
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from rwk.runtime.compiling import compiled, compiled_inside
-from rwk.transport.cpu.loading import PairMatrices, load_pair
+from rwk.transport.cpu.loading import N_LOADED, N_SOLVED, PairMatrices, load_into, load_pair, matrix_in, pair_memory
 from rwk.transport.cpu.quadratic import add_multiple, laplacian_times, narrowed, quadratic_map, start_image
-from rwk.transport.cpu.reductions import inner
+from rwk.transport.cpu.reductions import inner, inner_of_ratios, inner_wide
 from rwk.transport.cpu.simd.vectormath import log_of
 from rwk.transport.cpu.simd.vectors import fma
 from rwk.transport.cpu.sinkhorn import sinkhorn_plan
@@ -43,10 +43,7 @@ def logarithms(gamma: Any, log_prior: Any, logs: Any) -> float:
     masses, out, prior = gamma.ravel(), logs.ravel(), log_prior.ravel()
     for p in range(len(masses)):
         out[p] = log_of(max(masses[p], least))
-    ratios = np.empty(len(masses))
-    for p in range(len(masses)):
-        ratios[p] = np.float64(out[p]) - prior[p]
-    return inner(masses.astype(np.float64), ratios)
+    return inner_of_ratios(masses, out, prior, 0.0)
 
 
 @compiled
@@ -72,6 +69,8 @@ def line_search(
 ) -> tuple[float, float, float]:
     """Step 7: the step (0 if none descends), the change of H and the new KL; `trial` holds the new gamma and its logs.
 
+    The new logs may take the place of the old ones.
+
     H(gamma + alpha Delta) - H(gamma) = alpha <g - KL part, Delta> + alpha^2 <Q(Delta), Delta> + kl (KL' - KL).
     """
     gamma, logs, divergence = current
@@ -82,11 +81,7 @@ def line_search(
         alpha = min(max(-slope / (2.0 * curvature), 0.0), largest)
     smooth_slope = slope
     if kl != 0.0:
-        moves, old, prior = delta.ravel(), logs.ravel(), pair.log_prior.ravel()
-        rates = np.empty(len(moves))
-        for p in range(len(moves)):
-            rates[p] = 1.0 + np.float64(old[p]) - prior[p]
-        smooth_slope -= kl * inner(moves.astype(np.float64), rates)
+        smooth_slope -= kl * inner_of_ratios(delta, logs, pair.log_prior, 1.0)
     flat_gamma, flat_delta, flat_new = gamma.ravel(), delta.ravel(), new_gamma.ravel()
     zero = delta.dtype.type(0.0)
     for _ in range(HALVINGS + 1):
@@ -107,10 +102,9 @@ def line_search(
 @compiled_inside
 def value_at(pair: PairMatrices, weights: Any, gamma: Any, image: Any, divergence: float) -> float:
     """Step 9 without products: H, from Q(gamma) and the KL of gamma to the prior."""
-    masses = gamma.astype(np.float64)
-    value: float = inner(masses, pair.feature) + inner(masses, image.astype(np.float64)) + pair.constant
+    value: float = inner_wide(gamma, pair.feature) + inner_wide(gamma, image) + pair.constant
     if weights.beta_local != 0.0:
-        value += weights.beta_local * inner(masses, pair.neighbour)
+        value += weights.beta_local * inner_wide(gamma, pair.neighbour)
     if weights.beta_global * weights.degree_weight != 0.0:
         value += weights.beta_global * weights.degree_weight * divergence
     return value
@@ -121,10 +115,9 @@ def terms_at(graphs: Any, pair: PairMatrices, weights: Any, gamma: Any, divergen
     """Step 9: the seven terms of H, from gamma and its KL to the prior; returns their sum."""
     kl = weights.beta_global * weights.degree_weight
     terms[:] = 0.0
-    masses = gamma.astype(np.float64)
-    terms[FEATURE] = inner(masses, pair.feature)
+    terms[FEATURE] = inner_wide(gamma, pair.feature)
     if weights.beta_local != 0.0:
-        terms[NEIGHBOURHOOD] = weights.beta_local * inner(masses, pair.neighbour)
+        terms[NEIGHBOURHOOD] = weights.beta_local * inner_wide(gamma, pair.neighbour)
         terms[RIDGE] = 0.5 * weights.beta_local * weights.ridge * inner(gamma, gamma)
     if weights.beta_local * weights.laplacian_source != 0.0:
         narrow, smooth = narrowed(gamma, pair.factor_nu)  # tr(F^T gamma^T L gamma F) = <L narrow, narrow>
@@ -135,8 +128,9 @@ def terms_at(graphs: Any, pair: PairMatrices, weights: Any, gamma: Any, divergen
         laplacian_times(graphs, pair.first_nu, narrow, smooth)
         terms[LAPLACIAN_TARGET] = weights.beta_local * weights.laplacian_target * inner(smooth, narrow)
     if weights.beta_global != 0.0:
-        product = inner(np.dot(pair.structure_mu, gamma), np.dot(gamma, pair.structure_nu))
-        terms[GROMOV_WASSERSTEIN] = pair.constant - weights.beta_global * product
+        right = pair.right[: len(gamma)]
+        np.dot(gamma, pair.structure_nu, right)
+        terms[GROMOV_WASSERSTEIN] = pair.constant - weights.beta_global * inner(np.dot(pair.structure_mu, gamma), right)
     if kl != 0.0:
         terms[DEGREE_PRIOR] = kl * divergence
     total = 0.0
@@ -179,7 +173,21 @@ def solve_loaded(
 ) -> tuple[Any, float, int, float, bool]:
     """`solve_one` from step 2 on, for a pair whose costs are known."""
     n, m = pair.fixed.shape
-    gamma, image = np.empty((n, m), pair.fixed.dtype), np.empty((n, m), pair.fixed.dtype)
+    real = pair.fixed.dtype
+    memory = (
+        np.empty((n, m), real), np.empty((n, m), real), np.empty((n, m), real), np.empty((n, m), real),
+        np.empty((n, m), real), np.empty((n, m), real),
+    )  # fmt: skip
+    return _solve_in(graphs, pair, weights, options, start, terms, trace, memory)
+
+
+@compiled_inside
+def _solve_in(
+    graphs: Any, pair: PairMatrices, weights: Any, options: Any, start: Any, terms: Any, trace: Any, memory: Any
+) -> tuple[Any, float, int, float, bool]:
+    """`solve_loaded` in the memory of six matrices (n, m), one of which is the gamma that it returns."""
+    n, m = pair.fixed.shape
+    gamma, image = memory[:2]
     for i in range(n):  # 2 start
         for k in range(m):
             gamma[i, k] = pair.mu[i] * pair.nu[k]
@@ -188,7 +196,7 @@ def solve_loaded(
         quadratic_map(graphs, pair, weights, gamma, image)
     else:
         start_image(graphs, pair, weights, image)
-    return _descend(graphs, pair, weights, options, gamma, image, terms, trace)
+    return _descend(graphs, pair, weights, options, memory, terms, trace)
 
 
 @compiled
@@ -196,20 +204,20 @@ def solve_from(graphs: Any, a: int, b: int, weights: Any, options: Any, gamma: A
     """`solve_one` from a given coupling, which is overwritten."""
     pair, image, trace = load_pair(graphs, a, b, weights), np.empty_like(gamma), np.empty((0, 2))
     quadratic_map(graphs, pair, weights, gamma, image)  # 2 start
-    return _descend(graphs, pair, weights, options, gamma, image, terms, trace)
+    more = np.empty_like(gamma), np.empty_like(gamma), np.empty_like(gamma), np.empty_like(gamma)
+    return _descend(graphs, pair, weights, options, (gamma, image, *more), terms, trace)
 
 
-@compiled
+@compiled_inside
 def _descend(
-    graphs: Any, pair: PairMatrices, weights: Any, options: Any, gamma: Any, image: Any, terms: Any, trace: Any
+    graphs: Any, pair: PairMatrices, weights: Any, options: Any, memory: Any, terms: Any, trace: Any
 ) -> tuple[Any, float, int, float, bool]:
-    """Steps 3 to 9 from a coupling and its Q(gamma)."""
-    n, m = pair.fixed.shape
+    """Steps 3 to 9 from a coupling and its Q(gamma), the first two matrices of `memory`; four more are overwritten.
+
+    The line search tries couplings in the memory of the gradient, which is no longer needed by then.
+    """
+    gamma, image, delta, delta_image, g, logs = memory
     kl = weights.beta_global * weights.degree_weight
-    real = pair.fixed.dtype
-    trial, delta, g = np.empty((n, m), real), np.empty((n, m), real), np.empty((n, m), real)
-    delta_image = np.empty((n, m), real)
-    logs, trial_logs = np.zeros((n, m), real), np.zeros((n, m), real)
     divergence = logarithms(gamma, pair.log_prior, logs) if kl != 0.0 else 0.0
     objective = 0.0
     if len(trace):
@@ -230,12 +238,11 @@ def _descend(
         quadratic_map(graphs, pair, weights, delta, delta_image)  # 6 products
         curvature = inner(delta, delta_image)
         alpha, change, divergence = line_search(  # 7 line search
-            pair, kl, (gamma, logs, divergence), delta, slope, curvature, (trial, trial_logs)
+            pair, kl, (gamma, logs, divergence), delta, slope, curvature, (g, logs)
         )
         if alpha == 0.0:
             break
-        gamma, trial = trial, gamma  # 8 step
-        logs, trial_logs = trial_logs, logs
+        gamma, g = g, gamma  # 8 step
         add_multiple(image, alpha, delta_image, image)
         objective += change
         n_iter = iteration + 1
@@ -252,7 +259,19 @@ def solve_chunk(graphs: Any, pairs: Any, weights: Any, options: Any, start: Any,
     """Solve many pairs, one after the other, all from the same start; `results` are a PairResults to fill."""
     values, n_iter, gaps, converged = results
     terms, trace = np.empty(0), np.empty((0, 2))
+    rows, columns, all_matrices = 1, 1, N_LOADED + N_SOLVED
     for p in range(len(pairs)):
-        _, values[p], n_iter[p], gaps[p], converged[p] = solve_one(
-            graphs, pairs[p, 0], pairs[p, 1], weights, options, start, terms, trace
+        a, b = pairs[p, 0], pairs[p, 1]
+        rows = max(rows, graphs.offsets[a + 1] - graphs.offsets[a])
+        columns = max(columns, graphs.offsets[b + 1] - graphs.offsets[b])
+    memory = pair_memory(graphs, rows, columns, all_matrices)
+    for p in range(len(pairs)):
+        pair = load_into(graphs, pairs[p, 0], pairs[p, 1], weights, memory, all_matrices)  # 1 costs
+        n, m = pair.fixed.shape
+        mine = (
+            matrix_in(memory.reals, 1, n, m), matrix_in(memory.reals, 2, n, m), matrix_in(memory.reals, 3, n, m),
+            matrix_in(memory.reals, 4, n, m), matrix_in(memory.reals, 5, n, m), matrix_in(memory.reals, 6, n, m),
+        )  # fmt: skip
+        _, values[p], n_iter[p], gaps[p], converged[p] = _solve_in(
+            graphs, pair, weights, options, start, terms, trace, mine
         )
