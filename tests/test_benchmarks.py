@@ -25,7 +25,7 @@ def test_every_benchmark_is_tested() -> None:
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     assert scripts == {
         "active_learning", "atom_maps", "averages", "baselines", "classifier", "contributions", "fgw_directions",
-        "install_sizes", "landmarks", "matching", "neighbours", "network_protocol", "point_clouds",
+        "install_sizes", "landmarks", "matching", "molecule_gram", "neighbours", "network_protocol", "point_clouds",
         "regression_packed", "regression_times", "same_folds", "scaling", "substructures", "workers",
     }  # fmt: skip
 
@@ -203,6 +203,15 @@ def test_workers(tmp_path: Path) -> None:
     record = json.loads((tmp_path / "record.json").read_text())
     assert record["n_pairs"] == 30 * 31 // 2
     assert set(record["speedup"]) == {"1", "2"}
+
+
+def test_molecule_gram(tmp_path: Path) -> None:
+    for more, graphs in (("--sample=8", 8), ("--graphs=40", 40)):
+        run("molecule_gram.py", "--graphs=60", more, "--output", tmp_path / "record.json")
+        record = json.loads((tmp_path / "record.json").read_text())
+        assert record["pairs"] == graphs * (graphs + 1) // 2
+        assert 15 < record["nodes on average"] < 30
+        assert ("estimated minutes of all, two cores" in record) == (graphs == 8)
 
 
 def test_landmarks(tmp_path: Path) -> None:

@@ -112,12 +112,12 @@ def _ratios(seconds: dict[str, list[float]], ours: str) -> dict[str, float]:
 
 
 def _seconds_a_pair(solve: Solver, count: int, *, at_least: float = A_WHILE) -> float:
-    """Seconds per pair over one call, or over as many calls as take a while, so that all are timed equally long."""
-    calls, start = 0, time.perf_counter()
-    while calls == 0 or time.perf_counter() - start < at_least:
+    """CPU seconds of this thread per pair, over one call or as many as take a while: all are timed equally long."""
+    calls, start = 0, time.thread_time()
+    while calls == 0 or time.thread_time() - start < at_least:
         solve(count)
         calls += 1
-    return (time.perf_counter() - start) / (calls * count)
+    return (time.thread_time() - start) / (calls * count)
 
 
 def _ours(measures: GraphMeasures, pairs: NDArray[np.int64], weights: Any, options: Any) -> tuple[Solver, PairResults]:
