@@ -12,7 +12,7 @@
     cpu/                two bodies, lanes and scalar
     gpu/                three bodies, fused, streamed and batched
 
-    starts ──► pairs ──┬──► cpu.dispatch ──┬──► cpu.lanes      n m up to 3,136
+    starts ──► pairs ──┬──► cpu.dispatch ──┬──► cpu.lanes      n m up to 6,400, m up to 110
                        │                   └──► cpu.scalar     larger, and what the lanes can't solve
                        ├──► gpu ───────────┬──► gpu.fused_run     up to 128 nodes
                        │                   ├──► gpu.streamed_run  larger
@@ -23,8 +23,8 @@ Algorithm 1 has six bodies with the same numbered steps. Which one solves a pair
 alone, so a value never depends on the other pairs (R16). Each body is there because it was measured to be worth it
 (docs/performance.md):
 
-    lanes    As many small pairs at once as a register has lanes: nearly twice as fast as scalar at 18 nodes, level with
-             it at about 56.
+    lanes    As many small pairs at once as a register has lanes: a third faster than scalar at 48 nodes, a sixth at
+             80, level with it at about 100.
     scalar   One large pair at a time, products by BLAS; also rounds on logarithms, and starts near a plan of costs.
     fused    One small pair per program, on the chip from beginning to end: 20 million pairs per second up to 16 nodes,
              4.5 million up to 32 (one H200, single precision); a CPU thread solves some 30,000 of MUTAG.

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.runtime.threads import one_blas_thread
-from rwk.transport.cpu.dispatch import is_small
+from rwk.transport.cpu.dispatch import is_plain
 from rwk.transport.cpu.loading import load_pair
 from rwk.transport.cpu.plain_costs import load_plainly
 from rwk.transport.measures import GraphMeasures
@@ -32,7 +32,7 @@ def node_payments(
     """
     gamma = np.asarray(coupling, np.float64)
     with one_blas_thread():
-        load = load_plainly if is_small(measures, np.array([[a, b]]))[0] else load_pair
+        load = load_plainly if is_plain(measures, a, b) else load_pair
         pair = load(measures, a, b, weights)
         price = pair.feature + weights.beta_local * pair.neighbour
         if weights.beta_local:

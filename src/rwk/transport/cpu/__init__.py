@@ -25,8 +25,9 @@
        └───────► scalar ──► quadratic ──► loading ──► costs ──► sparse ──► reductions, simd
                     └─────► sinkhorn ─────────────────────────────────────────┘
 
-Pairs with n m up to 3,136 go to the lanes. There every loop runs on full vectors however small the graphs are; for one
-pair of 18 x 18 nodes the ends of short loops and calls of BLAS take most of the time. Larger pairs have rows long
-enough to fill vectors by themselves. A single small pair is solved in plain NumPy, so that the first alignment of a
-lifetime takes a few seconds: it is compiled for a quarter of a minute less, and takes half a millisecond more.
+Pairs with n m up to 6,400 go to the lanes, unless one side is long. There every loop runs on full vectors however small
+the graphs are; for one pair of 18 x 18 nodes the ends of short loops and calls of BLAS take most of the time. Larger
+pairs have rows long enough to fill vectors by themselves. A single small pair is solved in plain NumPy, so that the
+first alignment of a lifetime takes a few seconds: it is compiled for a quarter of a minute less, and takes half a
+millisecond more.
 """
