@@ -21,7 +21,7 @@ def assign(cost: Any, p: Any, q: Any) -> None:
     """
     n, m = cost.shape
     u, v = np.zeros(n), np.zeros(m)
-    if take_cheapest(cost, p, q):
+    if take_cheapest(cost, p, q, 0.0):
         return
     for i in range(n):
         u[i] = np.inf
@@ -58,23 +58,28 @@ def assign(cost: Any, p: Any, q: Any) -> None:
 
 
 @compiled_borrowing
-def take_cheapest(cost: Any, p: Any, q: Any) -> bool:
-    """Let every row whose cheapest column is free take it, and return whether all could; the others get -1."""
+def take_cheapest(cost: Any, p: Any, q: Any, slack: float) -> bool:
+    """Let every row take its cheapest column, or one that costs `slack` more, if it is free; the others get -1.
+
+    Returns whether there are no others.
+    """
     n, m = cost.shape
     for k in range(m):
         q[k] = -1
-    all_taken = True
+    complete = True
     for i in range(n):
         nearest = 0
         for k in range(1, m):
             if cost[i, k] < cost[i, nearest]:
                 nearest = k
-        p[i] = -1
-        if q[nearest] < 0:
+        dearest = cost[i, nearest] + slack
+        while nearest < m and (q[nearest] >= 0 or cost[i, nearest] > dearest):
+            nearest += 1
+        if nearest < m:
             p[i], q[nearest] = nearest, i
         else:
-            all_taken = False
-    return all_taken
+            p[i], complete = -1, False
+    return complete
 
 
 @compiled_borrowing

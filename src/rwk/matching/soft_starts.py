@@ -38,6 +38,7 @@ PLAIN_ROUNDS: Final = 5  # of growing without exchanges, after which
 ROUNDS: Final = 2  # follow such with exchanges
 LARGEST_EXPONENT: Final = 300.0
 FAR: Final = 1e9  # cost of what is padded
+ROUNDING: Final = 1e-9  # nodes whose costs differ by less are equally cheap
 LANES: Final = WIDTH_64
 
 
@@ -250,7 +251,7 @@ def soft_start(G: Any, H: Any, U: Any, C: Any, noise: Any, now: Standing) -> Non
     for i in range(n):
         for k in range(m):
             cost[i, k] = C[i, k] + noise[i, k]
-    if take_cheapest(cost, now.p, now.q) and misfit(G, H, U, now.p) == 0.0:
+    if take_cheapest(cost, now.p, now.q, ROUNDING) and misfit(G, H, U, now.p) == 0.0:
         return
     flat, turned = n * width, m * across_width
     work = SoftMemory(
