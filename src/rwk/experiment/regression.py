@@ -12,7 +12,7 @@ Settings were chosen on random splits 20 to 24, which are never reported.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -33,6 +33,7 @@ MOLECULE_SETS: Final = ("FreeSolv", "ESOL", "Photoswitch", "Lipophilicity")
 REPEATS: Final = {"Lipophilicity": 10}
 USUAL_REPEATS: Final = 20
 TREES: Final = 300
+NEGLIGIBLE: Final = 1e-3  # a weight, in units of the variance of the targets
 MEASURES: Final = ("rmse", "mae", "r2", "nlpd", "coverage")
 Learned = tuple[Prediction, dict[str, Any]]  # predictions of the test molecules, and what was chosen
 
@@ -115,7 +116,7 @@ def run_split(data: MoleculeData, method: str, key: tuple[str, int], options: Re
     scores = regression_scores(data.targets[split.test], found)
     line = {"split": kind, "seed": seed, "n_train": len(split.train), "n_test": len(split.test), **scores}
     header = {"rwk": "regression", "dataset": data.name, "method": method, "version": __version__, **data.about(method)}
-    line |= {"seconds": round(time.perf_counter() - start, 2), "chosen": chosen}
+    line |= {"seconds": round(time.perf_counter() - start, 1), "chosen": chosen}
     append_line(options.record_file(data.name, method), line, header)
     LOG.info("%s %s %s %d: RMSE %.3f", data.name, method, kind, seed, scores["rmse"])
 
@@ -154,15 +155,20 @@ def _gauche(smiles: list[str], targets: FloatArray, split: Split) -> Learned:
     return Prediction(mean, std**2), {}
 
 
-def short(values: dict[str, Any]) -> dict[str, Any]:
-    """Numbers with three digits, for records.
+def short(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A fitted process for records: three digits, and no terms whose weight is negligible.
 
-    >>> short({"weights": {"atoms": 0.0123456}, "noise": 1.0})
-    {'weights': {'atoms': 0.0123}, 'noise': 1.0}
+    >>> short({"weights": {"atoms": 0.0123456, "colours": 0.00013}, "eta": {"atoms": 0.5, "colours": 1.0}})
+    {'weights': {'atoms': 0.0123}, 'eta': {'atoms': 0.5}}
     """
+    used = {name: weight for name, weight in values["weights"].items() if weight >= NEGLIGIBLE}
+    etas = {name: eta for name, eta in values["eta"].items() if name in used}
+    return {**_rounded({**values, "weights": used}), "eta": _rounded(etas)}
+
+
+def _rounded(values: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        name: short(value) if isinstance(value, dict) else float(f"{value:.3g}") if isinstance(value, float) else value
-        for name, value in values.items()
+        name: _rounded(value) if isinstance(value, Mapping) else float(f"{value:.3g}") for name, value in values.items()
     }
 
 
@@ -171,7 +177,7 @@ def regression_scores(targets: FloatArray, found: Prediction) -> dict[str, float
 
     >>> one = Prediction(np.array([0.0, 0.0]), np.array([1.0, 1.0]))
     >>> regression_scores(np.array([1.0, -1.0]), one)
-    {'rmse': 1.0, 'mae': 1.0, 'r2': 0.0, 'nlpd': 1.418939, 'coverage': 1.0}
+    {'rmse': 1.0, 'mae': 1.0, 'r2': 0.0, 'nlpd': 1.4189, 'coverage': 1.0}
     """
     errors = targets - found.mean
     density = 0.5 * np.log(2 * np.pi * found.variance) + 0.5 * errors**2 / found.variance
@@ -182,7 +188,7 @@ def regression_scores(targets: FloatArray, found: Prediction) -> dict[str, float
         "nlpd": density.mean(),
         "coverage": (np.abs(errors) <= 1.959964 * np.sqrt(found.variance)).mean(),
     }
-    return {name: round(float(value), 6) for name, value in scores.items()}
+    return {name: round(float(value), 4) for name, value in scores.items()}
 
 
 def regression_table(dataset: str, folder: Path, methods: Sequence[str]) -> str:

@@ -12,15 +12,18 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.optimize import minimize_scalar
 
 from rwk.learn.likelihood import (
     JITTER,
+    LOG_UNKNOWN_NOISE,
     Criterion,
     Hyperparameters,
     Optimum,
     Problem,
     Term,
+    Treated,
     optimise,
     refine,
     total_kernel,
@@ -31,6 +34,7 @@ from rwk.runtime.arrays import FloatArray, IntArray
 FIRST_GRAPHS: Final = 400  # the starts are compared on so many training graphs
 MOST_GRAPHS: Final = 1200  # the best of them is refined on so many
 REFINING: Final = 12  # steps
+LOG_RATIO: Final = (-9.0, 3.0)  # of the noise to the amplitude, if there are more graphs
 
 
 class Block(NamedTuple):
@@ -147,13 +151,16 @@ def fit_gp(blocks: Blocks, targets: FloatArray, alpha: FloatArray | float, optio
     problem = Problem(terms, (targets - mean) / std, extra, options.treatment, options.criterion)
     best = choose(problem, options)
     treated = treated_kernel(total_kernel(terms, best.chosen), options.treatment)
-    covariance = treated.kernel + np.diag(best.chosen.noise + extra + JITTER)
+    chosen, amplitude = best.chosen, 1.0
+    if len(targets) > MOST_GRAPHS and not extra.any():
+        chosen, amplitude = rescaled(chosen, treated, problem.targets)
+    covariance = amplitude * treated.kernel + np.diag(chosen.noise + extra + JITTER)
     factor, _ = cho_factor(covariance, lower=True, check_finite=False)
     return FittedGP(
         names=tuple(blocks),
         units=units,
         etas_used=tuple(term.has_eta for term in terms),
-        chosen=best.chosen,
+        chosen=chosen,
         criterion=best.value,
         starts=best.starts,
         target_mean=mean,
@@ -185,6 +192,33 @@ def choose(problem: Problem, options: GpOptions) -> Optimum:
         return first
     refined = refine(part_of(problem, order[:MOST_GRAPHS]), first.chosen, max_iter=REFINING)
     return refined._replace(starts=first.starts)
+
+
+def rescaled(chosen: Hyperparameters, treated: Treated, targets: FloatArray) -> tuple[Hyperparameters, float]:
+    """Hyperparameters of a part of the graphs, with the amplitude a and the noise of all of them; and a.
+
+    The covariance is a (K₊ + r I). Among more graphs each has nearer neighbours, and a noise that was right for fewer
+    graphs is far too small if K₊ is not the true kernel. The leave-one-out density depends on that least; the best a
+    for each r has a closed form, and one spectrum of K₊ serves every r.
+    """
+    values, vectors = treated.values, treated.vectors
+    if values is None or vectors is None:
+        values, vectors = eigh(treated.kernel, driver="evd", check_finite=False)
+    values = np.maximum(values + treated.shift, 0.0)
+    rotated, squared = vectors.T @ targets, vectors**2
+
+    def fitted(log_ratio: float) -> tuple[float, float]:
+        """Minus the density, and the amplitude."""
+        inverse = 1.0 / (values + np.exp(log_ratio))
+        precision = squared @ inverse
+        amplitude = float(np.mean((vectors @ (inverse * rotated)) ** 2 / precision))
+        return 0.5 * (len(targets) * np.log(amplitude) - float(np.log(precision).sum())), amplitude
+
+    best = minimize_scalar(lambda ratio: fitted(ratio)[0], bounds=LOG_RATIO, method="bounded", options={"xatol": 0.02})
+    amplitude = fitted(float(best.x))[1]
+    noise = max(amplitude * float(np.exp(best.x)), float(np.exp(LOG_UNKNOWN_NOISE[0])))
+    weights = tuple(weight * amplitude for weight in chosen.weights)
+    return Hyperparameters(weights, chosen.etas, noise), amplitude
 
 
 def part_of(problem: Problem, chosen: IntArray) -> Problem:
