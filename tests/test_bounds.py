@@ -24,6 +24,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "l2": {"feature_metric": "l2"},
     "product": {"feature_metric": "product", "return_weight": 0.5},
     "euclidean attention": {"embedding": "attention", "structure_metric": "euclidean", "beta_local": 0.7},
+    "global of weight 1": {"beta_global": 1.0},
     "global alone": {"variant": "RWK-GW", "beta_global": 0.4},
     "repel": {"degree_prior": "repel", "degree_weight": 0.1, "beta_global": 0.6},
     "ridge alone": {"beta_global": 0.0, "beta_local": 0.3, "ridge": 2.0},

@@ -27,6 +27,7 @@ from rwk.learn.platt import couple, fit_sigmoids
 from rwk.learn.search import LARGE_FOLD
 from rwk.learn.svc_checks import check_square
 from rwk.learn.target_checks import checked_targets
+from rwk.learn.term_sources import TermSources
 from rwk.learn.treatment import diagonal_scale, negative_part
 
 FAST = {"one": {"max_iter": 2, "sinkhorn_iter": 4, "backend": "cpu", "n_jobs": 1}}
@@ -190,12 +191,16 @@ def test_draws_of_a_singular_covariance_lie_where_it_allows() -> None:
     assert draws[0].std() == pytest.approx(1.0, abs=0.05)
 
 
-def test_the_regressor_reports_the_negative_share_of_its_kernel() -> None:
+def test_the_regressor_reports_the_negative_share_of_its_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of discrepancies that are no distances at all."""
     graphs, values = trees(16)
-    model = RWKRegressor(grid=FAST, eta=8.0, ridge=0.1).fit(graphs, values)
-    kernel = model.sources_.kernels["one"].discrepancy()
-    own = np.linalg.eigvalsh(np.exp(-8.0 * kernel / kernel.mean()))
-    assert model.negative_share_ == pytest.approx(np.abs(own[own < 0]).sum() / np.abs(own).sum(), abs=1e-12)
+    apart = RNG.random((16, 16)) * (1 - np.eye(16))
+    apart = apart + apart.T
+    monkeypatch.setattr(TermSources, "training", lambda *_: {"one": Block(apart, True)})
+    model = RWKRegressor(grid=FAST, eta=1.0, ridge=0.1).fit(graphs, values)
+    own = np.linalg.eigvalsh(np.exp(-apart / apart.mean()))
+    assert model.negative_share_ == pytest.approx(-own[own < 0].sum() / np.abs(own).sum())
+    assert model.negative_share_ > 0.01
 
 
 @pytest.mark.parametrize(("n", "enough"), [(2, False), (3, True)])

@@ -491,7 +491,7 @@ def test_classify_takes_any_method(toy: Path, tmp_path: Path) -> None:
 
 def test_classify_and_reproduce_get_the_same_folds_right(toy: Path, tmp_path: Path) -> None:
     """The same method under the same name, with the same settings, on the same folds, in the same precision."""
-    both = ("--grid", "small", "--repeats", "2", "--splits", "4", "--n-jobs", "-1", "--backend", "cpu")
+    both = ("--grid", "small", "--repeats", "1", "--splits", "3", "--n-jobs", "1", "--backend", "cpu")
     classified = command("classify", toy, "--method", "rwk-1", *both, "--output", tmp_path / "run")
     assert classified.returncode == 0, classified.stderr
     done = command(

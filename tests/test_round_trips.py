@@ -182,3 +182,27 @@ def test_targets_are_counted(targets: object, number: int) -> None:
     with pytest.raises(GraphError, match=rf"\b{number} target") as caught:
         as_graphs([nx.path_graph(2), nx.path_graph(3)], targets=targets)
     assert "2 graphs" in str(caught.value)
+
+
+def test_lists_of_smiles_that_are_odd(tmp_path: Path) -> None:
+    """A header alone has no molecule; names count only if every line has one."""
+    pytest.importorskip("rdkit")
+    path = tmp_path / "list.smi"
+    for text in ("", "\n# nothing\n", "smiles\n"):
+        path.write_text(text)
+        with pytest.raises(GraphError) as caught:
+            as_graphs(path)
+        assert "\n" not in str(caught.value)
+    path.write_text("SMILES,\nCC ethane\nCCC propane gas\n")
+    assert as_graphs(path).names == ("ethane", "propane gas")
+    path.write_text("CC ethane\nCCC\n")
+    assert as_graphs(path).names is None
+
+
+def test_targets_of_several_files_are_joined(tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    (tmp_path / "a.csv").write_text("smiles,y\nCC,1.5\nCCC,2.5\n")
+    (tmp_path / "b.csv").write_text("smiles,y\nCCO,3.5\n")
+    found = as_graphs(str(tmp_path / "*.csv"), target="y").targets
+    assert found is not None
+    assert found.tolist() == [1.5, 2.5, 3.5]

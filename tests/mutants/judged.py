@@ -16,9 +16,15 @@ JUDGED: dict[str, str] = {
     "learn/likelihood.py: equal = np.abs(apart) [<= -> <] rounding(values)": EXACT,
     "learn/likelihood.py: ratio = np.where(equal, (values [> -> >=] 0)[:, None].astype(np.float64), ratio)": EXACT,
     "learn/landmark_gp.py: kept = values [> -> >=] 1e-6 * values[-1]": EXACT,
+    "learn/proxy.py: roots = np.roots([4 * quartic, 0.0, quadratic, -linear]) if quartic > 0 else "
+    "np.array([[1.0 -> 2.0]])": SAME + ": no step is longer than 1",
+    "learn/term_sources.py: found[FINGERPRINTS] = Block(min_max_kernel(counts, self.counts), [False -> True])": SAME
+    + ": of new rows, only the matrix is used",
     "learn/smo.py: c = values[t + 2] if values[t + 2] [> -> >=] c else c": SAME,
     "learn/svc_checks.py: near = get_close_matches(str(treatment), TREATMENTS, n=[1 -> 2])": SAME
     + ": only the first match is used",
+    "experiment/predictions.py: score=score.inner_score or [0.0 -> 1.0],": SAME + ": this score is not looked at again",
+    "experiment/regress_run.py: CURVE_SEEDS: Final = (0, 1, [2 -> 3])": "any three random splits serve",
     "experiment/timing.py: _run_once(graphs[np.arange(min([4 -> 5], len(graphs)))], name, parameters)": BATCH
     + " (what is run before the clock starts)",
     "experiment/json_lines.py: if len(whole) [< -> <=] len(content):": SAME + ": nothing is cut off a whole file",

@@ -29,7 +29,7 @@ TESTS = {
     "learn": "promises svm likelihood regression classifier saved_models explain explain_value active experiment "
     "learning_laws named_settings",
     "experiment": "statistics records files experiment run reproduce trials reproduce_regression baseline_runs "
-    "regress_command learning_laws named_settings",
+    "regress_command learning_laws named_settings experiment_laws",
     "datasets": "datasets promises molecule_sets round_trips",
     "convert": "convert formats node_names molecules names edge_labels round_trips",
     "retrieval": "promises neighbours landmarks bounds",
