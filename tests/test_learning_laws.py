@@ -25,6 +25,7 @@ from rwk.learn.landmark_gp import _condition, fit_landmark_gp
 from rwk.learn.likelihood import total_kernel, treated_kernel
 from rwk.learn.platt import couple, fit_sigmoids
 from rwk.learn.search import LARGE_FOLD
+from rwk.learn.smo import Program, _polished, duality_gap
 from rwk.learn.svc_checks import check_square
 from rwk.learn.target_checks import checked_targets
 from rwk.learn.term_sources import TermSources
@@ -83,6 +84,27 @@ def test_the_negative_part_is_that_of_the_spectrum() -> None:
     shifted = treated_kernel(0.5 * (kernel + kernel.T), "shift")
     np.testing.assert_allclose(np.linalg.eigvalsh(shifted.kernel), [0.0, 1.5, 2.0, 3.0, 4.0, 5.0], atol=1e-12)
     assert shifted.negative_share == pytest.approx(2.5 / 8.5)
+
+
+def test_polishing_stays_feasible_and_never_makes_the_gap_larger() -> None:
+    """Unbounded variables move together until one meets its bound; their sum does not change."""
+    moved = 0
+    for seed in range(60):
+        draw = np.random.default_rng(seed)
+        rows, signs = draw.normal(size=(8, 5)), np.where(np.arange(8) % 2, 1.0, -1.0)
+        program = Program.svm(rows @ rows.T + 0.1 * np.eye(8), signs, np.full(8, 0.5))
+        v = signs * draw.uniform(0.0, 0.5, 8)
+        v[signs > 0] *= -v[signs < 0].sum() / v[signs > 0].sum()
+        v *= min(1.0, 0.499 / np.abs(v).max())
+        residual = program.linear - program.kernel @ v
+        before = duality_gap(program, v, residual)
+        after, left, gap = _polished(program, v, residual, before)
+        assert gap <= before
+        assert abs(after.sum()) < 1e-12
+        assert ((after >= program.lower) & (after <= program.upper)).all()
+        np.testing.assert_allclose(left, program.linear - program.kernel @ after, atol=1e-12)
+        moved += gap < before
+    assert moved > 30
 
 
 def test_the_usual_grid_is_the_one_of_the_documentation() -> None:

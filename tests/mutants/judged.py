@@ -23,6 +23,7 @@ JUDGED: dict[str, str] = {
     "learn/smo.py: c = values[t + 2] if values[t + 2] [> -> >=] c else c": SAME,
     "learn/svc_checks.py: near = get_close_matches(str(treatment), TREATMENTS, n=[1 -> 2])": SAME
     + ": only the first match is used",
+    "experiment/protocol.py: seconds=[0.0 -> 1.0],": SAME + ": a blank that every record fills in",
     "experiment/predictions.py: score=score.inner_score or [0.0 -> 1.0],": SAME + ": this score is not looked at again",
     "experiment/regress_run.py: CURVE_SEEDS: Final = (0, 1, [2 -> 3])": "any three random splits serve",
     "experiment/timing.py: _run_once(graphs[np.arange(min([4 -> 5], len(graphs)))], name, parameters)": BATCH
