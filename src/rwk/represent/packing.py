@@ -55,7 +55,7 @@ def pack_measures(
         factor_offsets=offsets_of([factor.size for factor in made.factors]),
         factors=np.concatenate([factor.ravel() for factor in made.factors]),
         structure_offsets=offsets_of([cost.size for cost in made.structures]),
-        structure=np.concatenate([cost.ravel() for cost in made.structures]),
+        structure=_packed(made.structures),
         laplacian_offsets=laplacian.indptr.astype(np.int64),
         laplacian_columns=laplacian.indices - np.repeat(starts, np.diff(laplacian.indptr)),
         laplacian_values=laplacian.data.astype(np.float64),
@@ -63,6 +63,12 @@ def pack_measures(
         product_cost=float(parameters.feature_metric == "product"),
         neighbour_cost=1.0,
     )
+
+
+def _packed(matrices: list[FloatArray]) -> FloatArray:
+    """All entries, one matrix after the other; a single matrix is not copied."""
+    rows = [matrix.ravel() for matrix in matrices]
+    return rows[0] if len(rows) == 1 else np.concatenate(rows)
 
 
 def node_shares(graphs: GraphSet) -> FloatArray:

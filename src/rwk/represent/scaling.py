@@ -173,10 +173,14 @@ def _balanced(measures: GraphMeasures, scale: Scale, parameters: Parameters) -> 
 
 
 def scaled(measures: GraphMeasures, scale: Scale, parameters: Parameters) -> GraphMeasures:
-    """The measures with the scales (R7), and the weight between l2 and Hamming costs (R3), multiplied in."""
+    """The measures with the scales (R7), and the weight between l2 and Hamming costs (R3), multiplied in.
+
+    The structures, which can take gigabytes, are divided in place: do not use `measures` afterwards.
+    """
+    structure = np.divide(measures.structure, scale["structure"], out=measures.structure)
     if measures.product_cost:
         return _in_exponents(measures, scale, parameters)._replace(
-            structure=measures.structure / scale["structure"],
+            structure=structure,
             hamming_cost=0.0,
             product_cost=1.0 / scale["feature"],
             neighbour_cost=1.0 / scale["neighbourhood"],
@@ -188,7 +192,7 @@ def scaled(measures: GraphMeasures, scale: Scale, parameters: Parameters) -> Gra
         features=measures.features * unit,
         entry_values=measures.entry_values * unit,
         square_norms=measures.square_norms * unit**2,
-        structure=measures.structure / scale["structure"],
+        structure=structure,
         hamming_cost=share / scale["hamming"],
         neighbour_cost=1.0 / scale["neighbourhood"],
     )

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.runtime.arrays import IntArray
+from rwk.runtime.threads import in_threads
 
 _NODE_FIELDS: Final = ("weights", "degrees", "features", "returns", "square_norms", "embedding", "signs")
+LARGE: Final = 2**27  # bytes
 _NUMBERS: Final = ("hamming_cost", "product_cost", "neighbour_cost")
 
 
@@ -160,5 +162,21 @@ def joined(*parts: GraphMeasures) -> GraphMeasures:
             shifted = [array[1:] + end for array, end in zip(arrays, ends, strict=False)]
             fields[name] = np.concatenate([arrays[0][:1], *shifted])
         elif isinstance(arrays[0], np.ndarray):
-            fields[name] = np.concatenate(arrays, axis=1 if name == "colours" else 0)
+            fields[name] = np.concatenate(arrays, axis=1) if name == "colours" else _stacked(arrays)
     return parts[0]._replace(**fields)
+
+
+def _stacked(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+    """`np.concatenate`, in threads if the arrays are large: most of that time is the first touch of new memory."""
+    lengths = [len(array) for array in arrays]
+    if sum(array.nbytes for array in arrays) < LARGE:
+        return np.concatenate(arrays)
+    out = np.empty((sum(lengths), *arrays[0].shape[1:]), arrays[0].dtype)
+    ends = np.cumsum(lengths)
+
+    def copy(i: int) -> int:
+        out[ends[i] - lengths[i] : ends[i]] = arrays[i]
+        return 1
+
+    in_threads(copy, len(arrays), n_jobs=None, tick=None)
+    return out
