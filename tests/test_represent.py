@@ -32,6 +32,7 @@ from rwk.represent.features import block_adjacency, block_laplacian, smooth_attr
 from rwk.represent.spectrum import decompose
 from rwk.represent.structure import signs_of, structure_cost
 from rwk.represent.walks import return_probabilities
+from rwk.transport import measures as measures_module
 from rwk.transport.measures import GraphMeasures
 
 ON = {"beta_local": 1.0, "beta_global": 1.0, "laplacian_source": 0.1, "laplacian_target": 0.1}
@@ -143,6 +144,7 @@ def test_chunk_size_agnostic(nodes: int, metric: str, monkeypatch: pytest.Monkey
     graph_list = [dressed(n, path(n), "both", seed=n, zero_weights=True) for n in (1, 7, 3, 12, 7, 30, 1, 7)]
     wanted, scale = represented(graph_list, feature_metric=metric, n_jobs=1)
     monkeypatch.setattr(pipeline, "NODES_PER_CHUNK", nodes)
+    monkeypatch.setattr(measures_module, "LARGE", 1)  # all arrays are joined in threads
     found, same = represented(graph_list, feature_metric=metric, n_jobs=3)
     assert same == scale
     for name, array in found._asdict().items():
