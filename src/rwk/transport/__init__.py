@@ -15,8 +15,8 @@
     starts ──► pairs ──┬──► cpu.dispatch ──┬──► cpu.lanes      n m up to 6,400, m up to 110
                        │                   └──► cpu.scalar     larger, and what the lanes can't solve
                        ├──► gpu ───────────┬──► gpu.fused_run     up to 128 nodes
-                       │                   ├──► gpu.streamed_run  larger
-                       │                   └──► gpu.batched       one pair, double precision, or no Triton
+                       │                   ├──► gpu.streamed_run  up to 1,024 nodes
+                       │                   └──► gpu.batched       larger, one pair, double precision, or no Triton
                        └──► exact ────────────► the compiled steps of cpu.scalar
 
 Algorithm 1 has six bodies with the same numbered steps. Which one solves a pair depends on the backend and on the pair

@@ -8,15 +8,16 @@
       step.py              steps 5 to 9: gap, products, line search, step and value
       fused_costs.py       step 1 (costs): M of every pair of a chunk, tile by tile
       fused_math.py        arithmetic for the kernels
-    streamed_run.py      larger graphs: solves batches with the kernels of streamed.py and torch's products
+    streamed_run.py      up to 1,024 nodes: solves batches with the kernels of streamed.py and torch's products
       streamed.py          all other steps; a program reads the matrices of its pair tile by tile (Triton)
-    batched.py           the numbered steps for B pairs at once (torch): single pairs, double precision, or no Triton
+    batched.py           the numbered steps for B pairs at once (torch): still larger, single pairs, or no Triton
       batched_costs.py     step 1 (costs)
       batched_sinkhorn.py  step 4 (direction)
       partial_batch.py     a mass below 1: its step 4, and what its Q adds
 
     run_pairs ──► devices ──► plan ──► up to 128 nodes: fused_run ──► fused_costs, direction, step
-                                └────► larger:          streamed_run ──► fused_costs, streamed
+                                ├────► up to 1,024:     streamed_run ──► fused_costs, streamed
+                                └────► larger:          batched
     run_pair ────────────────────────► one pair:        batched, in double precision
 
 `rwk.runtime.device` chooses the device and says how much memory a chunk may take.
@@ -50,7 +51,7 @@ from rwk.transport.gpu.plan import LARGEST_BATCH, Group, Job, batched_pair_bytes
 from rwk.transport.measures import GraphMeasures
 from rwk.transport.problem import CostWeights, PairResults, PairSolution, ScgOptions, make_solution
 
-STREAMED = True  # whether large pairs are solved by streamed_run.py if kernels can be used
+WIDEST: Final = 1024  # nodes; of larger graphs there are few pairs, too few for one program each to fill the device
 SMALL_REMAINDER: Final = 0.3  # of the Gromov-Wasserstein term's constant part
 SMALL_SHARE: Final = 0.1  # of the largest product cost, which is computed as 1 minus a number near 1
 UNEVEN_WEIGHTS: Final = 1e3  # largest node weight of a graph divided by its smallest
@@ -211,7 +212,7 @@ def _run_batched(job: Job, group: Group, *, fused: bool) -> NDArray[np.int64]:
             cost = linear_cost_on_chip(job, source, target, a, b)
         else:
             cost = linear_cost(store, source, target, a, b, job.weights)[0]
-        if fused and STREAMED:
+        if fused and max(source.width, target.width) <= WIDEST:
             solved = solve_streamed(cost, source, target, a, b, job.weights, job.options)
         else:
             batch = load_batch(store, source, target, a, b, job.weights, (cost, None))

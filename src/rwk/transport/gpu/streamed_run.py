@@ -6,15 +6,13 @@ matrices of all pairs.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from rwk.transport.gpu.batched import UNSURE_32, BatchResults, PairBatch, inner, logarithms, quadratic_map
 from rwk.transport.gpu.batched_sinkhorn import sinkhorn_plan
 from rwk.transport.gpu.device_measures import Stack
 from rwk.transport.gpu.streamed import started, stepped, streamed_direction
 from rwk.transport.problem import CostWeights, ScgOptions
-
-WIDEST: Final = 1024  # nodes of the larger graph of a pair whose directions are streamed
 
 
 def solve_streamed(
@@ -76,8 +74,6 @@ def _loaded(fixed: Any, source: Stack, target: Stack, a: Any, b: Any, weights: C
 
 def _direction(batch: PairBatch, image: Any, gamma: Any, kl: float, options: ScgOptions) -> tuple[Any, Any, Any]:
     """Steps 3 to 5: Delta (B, N, M), <g, Delta> and <gamma, |g|> (B,)."""
-    if gamma.shape[2] > WIDEST:
-        return _batched_direction(batch, image, gamma, kl, options)
     delta, slope, size, carried = streamed_direction(batch, image, gamma, kl, options.entropy, options.sinkhorn_iter)
     others = (~carried).nonzero()[:, 0]
     if len(others):  # the spread of these pairs is too large for single precision
