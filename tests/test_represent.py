@@ -26,7 +26,7 @@ from generators import (
 )
 from rwk import Graph, GraphError, GraphSet, Parameters
 from rwk.parameters import ParameterError
-from rwk.represent import pipeline, represent
+from rwk.represent import pipeline, represent, structures
 from rwk.represent.embedding import attention_embedding, heat_signature, loss_and_gradient
 from rwk.represent.features import block_adjacency, block_laplacian, smooth_attributes, wl_colours
 from rwk.represent.spectrum import decompose
@@ -145,6 +145,7 @@ def test_chunk_size_agnostic(nodes: int, metric: str, monkeypatch: pytest.Monkey
     wanted, scale = represented(graph_list, feature_metric=metric, n_jobs=1)
     monkeypatch.setattr(pipeline, "NODES_PER_CHUNK", nodes)
     monkeypatch.setattr(measures_module, "LARGE", 1)  # all arrays are joined in threads
+    monkeypatch.setattr(structures, "ENTRIES_AT_ONCE", 100)  # two graphs of 7 nodes at once, and one of 12 or 30
     found, same = represented(graph_list, feature_metric=metric, n_jobs=3)
     assert same == scale
     for name, array in found._asdict().items():

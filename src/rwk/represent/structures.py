@@ -76,7 +76,8 @@ def structures_of(graphs: GraphSet, first: int, laplacian: Any, parameters: Para
     made: list[Any] = [None] * len(graphs)
     for n in np.unique(sizes).tolist():
         alike = np.flatnonzero(sizes == n)
-        for some in np.array_split(alike, -(-len(alike) * n * n // ENTRIES_AT_ONCE)):
+        at_once = max(1, ENTRIES_AT_ONCE // (n * n))
+        for some in np.split(alike, range(at_once, len(alike), at_once)):
             blocks = dense_blocks(laplacian, graphs.node_offsets[some], n)
             spectra = _spectra(blocks, some + first, needs, parameters, known)
             if known.lambda_max is not None:

@@ -19,7 +19,7 @@ from rwk.transport.problem import PairResults
 GIVEN_UP: Final = 2
 STOPPED: Final = 3
 UNSURE: Final = 4
-FRAGMENTS: Final = [(16, 16)]  # shapes whose maps are read as fragments
+FRAGMENTS: Final = ((16, 16), (32, 32))  # shapes whose maps are read as fragments
 
 
 class Tuning(NamedTuple):
@@ -34,7 +34,7 @@ class Tuning(NamedTuple):
 
 TUNING: Final[dict[tuple[int, int], Tuning]] = {
     (16, 16): Tuning(pairs=8, run=16, warps=1, step_warps=1, step_registers=96),
-    (32, 32): Tuning(pairs=2, run=16, warps=1, step_warps=1, step_registers=168),
+    (32, 32): Tuning(pairs=2, run=16, warps=1, step_warps=1),
     (32, 64): Tuning(pairs=1, run=32, warps=1, step_warps=2, step_registers=168),
     (64, 64): Tuning(pairs=1, run=32, warps=1, step_warps=4, step_registers=168),
     (32, 128): Tuning(pairs=1, run=32, warps=1, step_warps=4),
