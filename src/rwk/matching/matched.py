@@ -44,6 +44,8 @@ class Matching:
         The pairs again, as positions of the nodes in their graphs.
     misfit : float
         Edges without a counterpart and unlike nodes, counted: what the refinement lowers.
+    soft : SoftSide
+        The two graphs and the settings, from which the other attributes are computed.
 
     Examples
     --------
@@ -59,7 +61,7 @@ class Matching:
     unmatched: tuple[list[Hashable], list[Hashable]]
     numbers: IntArray
     misfit: float
-    _soft: SoftSide
+    soft: SoftSide
 
     def __iter__(self) -> Any:
         return iter(self.pairs)
@@ -70,25 +72,25 @@ class Matching:
     @property
     def confidence(self) -> FloatArray:
         """How sure each pair is, from 0 to 1."""
-        return self._soft.certain()
+        return self.soft.certain()
 
     @property
     def edges_preserved(self) -> float:
         """Share of the edges between matched nodes of the first graph that are edges of the second too."""
-        return edges_preserved(*self._soft.pair, self.numbers)
+        return edges_preserved(*self.soft.pair, self.numbers)
 
     @property
     def solution(self) -> PairSolution:
         """The soft matching near these pairs."""
-        return self._soft.solved()
+        return self.soft.solved()
 
     @property
     def interchangeable(self) -> tuple[list[list[Hashable]], list[list[Hashable]]]:
         """Groups of nodes of each graph that look alike to a coupling."""
-        blurred = self._soft.blurry()
+        blurred = self.soft.blurry()
         first, second = (
             [[_name(graph, node) for node in group] for group in alike_rows(coupling)]
-            for graph, coupling in zip(self._soft.pair, (blurred, blurred.T), strict=True)
+            for graph, coupling in zip(self.soft.pair, (blurred, blurred.T), strict=True)
         )
         return first, second
 
@@ -99,7 +101,7 @@ class Matching:
 
     def as_coupling(self) -> FloatArray:
         """The pairs as a matrix with a 1 for each of them."""
-        matrix = np.zeros([graph.n_nodes for graph in self._soft.pair])
+        matrix = np.zeros([graph.n_nodes for graph in self.soft.pair])
         matrix[self.numbers[:, 0], self.numbers[:, 1]] = 1.0
         return matrix
 

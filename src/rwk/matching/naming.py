@@ -22,5 +22,5 @@ def named_matching(numbers: IntArray, misfit: float, soft: SoftSide) -> Matching
         unmatched=(left[0], left[1]),
         numbers=np.ascontiguousarray(numbers),
         misfit=misfit,
-        _soft=soft,
+        soft=soft,
     )
