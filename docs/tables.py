@@ -429,6 +429,16 @@ def planted_mixtures(record: Any) -> str:
     return markdown(["method", *mixtures], cells)
 
 
+def fit_times(record: Any) -> str:
+    """Seconds of the parts of a fit of a Gaussian process."""
+    rows = [
+        [row["dataset"], f"{row['n_molecules']:,}", str(row["threads"]), name, f"{seconds:.0f}"]
+        for row in record["rows"]
+        for name, seconds in [*row["seconds"].items(), ("all", 60 * row["minutes"])]
+    ]
+    return markdown(["set", "molecules", "threads", "part", "seconds"], rows)
+
+
 RECORDS: dict[str, tuple[str, tuple[Maker, ...]]] = {
     "bench-cpu.json": ("rwk bench --output", (speed, steps)),
     "growth.json": ("rwk bench --scaling --output", (growth,)),
@@ -446,6 +456,10 @@ RECORDS: dict[str, tuple[str, tuple[Maker, ...]]] = {
     "atom-maps.json": ("python benchmarks/atom_maps.py --output", (atom_maps,)),
     "substructures.json": ("python benchmarks/substructures.py --output", (patterns_found, common_parts)),
     "averages.json": ("python benchmarks/averages.py --output", (planted_averages, planted_mixtures)),
+    "regression-times.json": (
+        "python benchmarks/regression_times.py Lipophilicity --jobs 2 --output",
+        (fit_times,),
+    ),
     "bench-gpu.json": ("rwk bench --backend gpu --output", (gpu, bounds, grams)),
 }
 MAKERS = {
