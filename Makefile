@@ -25,6 +25,8 @@ coverage: $(VENV)/.dev ## lines and branches that the tests run, GPU and vector 
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest $(PLAIN)
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --skip-covered --sort=cover
+	$(BIN)/python -m coverage json --quiet -o $(VENV)/coverage.json
+	$(BIN)/python tests/covered_lines.py $(VENV)/coverage.json 95
 
 mutants: $(VENV)/.dev ## hand-made mistakes, each of which a test must notice; survivors are an error
 	$(BIN)/python tests/mutants/run.py
