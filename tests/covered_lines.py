@@ -1,6 +1,6 @@
 """Share of lines and branches that the tests run: `python tests/covered_lines.py coverage.json 95`.
 
-It is an error if fewer lines are run than the given percentage. `coverage report` has one figure for lines and branches.
+It is an error if fewer lines are run than the given percentage. `coverage report` has one figure for both.
 """
 
 from __future__ import annotations
