@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from commands import run_here
+
 pytest.importorskip("rdkit")
 pytest.importorskip("matplotlib")
 
@@ -45,7 +47,7 @@ def test_a_folder_with_everything(made) -> None:
 def test_the_model_predicts_new_molecules(made) -> None:
     folder, _ = made
     (folder / "new.csv").write_text("smiles,y\nCCCCC,1\nOCCCC,\n")
-    done = rwk("predict", folder / "out" / "model.npz", folder / "new.csv", "-o", folder / "new-out.csv")
+    done = run_here("predict", folder / "out" / "model.npz", folder / "new.csv", "-o", folder / "new-out.csv")
     assert done.returncode == 0, done.stderr
     rows = list(csv.DictReader((folder / "new-out.csv").open()))
     assert [row["smiles"] for row in rows] == ["CCCCC", "OCCCC"]
@@ -54,7 +56,7 @@ def test_the_model_predicts_new_molecules(made) -> None:
 
 def test_the_folder_has_a_report(made) -> None:
     folder, _ = made
-    done = rwk("report", folder / "out", "-o", folder / "report.html")
+    done = run_here("report", folder / "out", "-o", folder / "report.html")
     assert done.returncode == 0, done.stderr
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "<h2>Most surprising values</h2>" in page
@@ -67,7 +69,7 @@ def test_mistakes_are_one_sentence(made) -> None:
         (["regress", folder / "table.csv", "-o", folder / "none"], "name it with --target"),
         (["predict", folder / "table.csv", folder / "table.csv"], "is not a saved regression model"),
     ):
-        done = rwk(*arguments)
+        done = run_here(*arguments)
         assert done.returncode == 2
         assert sentence in " ".join(done.stderr.split())
         assert "Traceback" not in done.stderr

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from commands import run_here
 from rwk.cli.reproduce_command import draw
 from rwk.datasets.forms import load_forms
 from rwk.experiment import paper, read_records
@@ -476,7 +477,7 @@ def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     ],
 )
 def test_mistakes_are_one_sentence(arguments: list[str], sentence: str, toy: Path, tmp_path: Path) -> None:
-    done = command("reproduce", *arguments, "--folder", tmp_path / "results", "--data", toy.parent)
+    done = run_here("reproduce", *arguments, "--folder", tmp_path / "results", "--data", toy.parent)
     assert done.returncode == 2
     assert sentence in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -169,7 +169,7 @@ def test_any_fsspec_place(matrix: np.ndarray) -> None:
 
 def test_killed_at_random_moments(tmp_path: Path) -> None:
     """Kill a process with -9 at random moments and restart it, twenty times: bit-identical to an undisturbed run."""
-    count = 70
+    count = 45
     processes = multiprocessing.get_context("forkserver")
     processes.set_forkserver_preload(["rwk.gram.compute", "rwk.transport.cpu.dispatch", "zarr", "gram_graphs"])
     first = processes.Process(target=fill_store, args=(str(tmp_path / "first"), 2))
