@@ -5,6 +5,7 @@ The tests run once under coverage, each with a context of its own. Compiled file
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections import defaultdict
@@ -19,14 +20,25 @@ from places import ROOT, SOURCES, Place
 PATIENCE = 60.0  # seconds of tests, as they were measured, that a mutant must survive
 QUICK = 15.0  # seconds of quick tests that a constant must survive besides
 SLOWEST = 25.0  # seconds: slower tests are not run on mutants
+ANY = "*"  # of what was joined before
 PLAIN = {"learn/smo.py": ("tests/test_svm.py",)}  # tests that are quick enough without numba
 
 
 class Reach(NamedTuple):
-    """The seconds that each passing test took, and per file and line the tests that run it."""
+    """The seconds that each passing test took, per file and line the tests that run it, and digests of test files."""
 
     seconds: dict[str, float]
     lines: dict[str, dict[int, list[str]]]
+    digests: dict[str, str]
+
+    def without(self, files: list[str]) -> Reach:
+        """What is known from other test files than these."""
+        of_others = {test: took for test, took in self.seconds.items() if test.split("::")[0] not in files}
+        lines = {
+            name: {line: [test for test in tests if test in of_others] for line, tests in of_file.items()}
+            for name, of_file in self.lines.items()
+        }
+        return Reach(of_others, lines, {file: known for file, known in self.digests.items() if file not in files})
 
     def tests_of(self, place: Place) -> list[str]:
         """Tests that run the line, the quickest first; then those that run other lines of the file.
@@ -58,7 +70,7 @@ def read_reach(file: Path) -> Reach:
     """Read what `saved` wrote."""
     found = json.loads(file.read_text(encoding="utf-8"))
     lines = {name: {int(line): tests for line, tests in of.items()} for name, of in found["lines"].items()}
-    return Reach(found["seconds"], lines)
+    return Reach(found["seconds"], lines, found.get("digests", {}))
 
 
 class Watching:
@@ -100,13 +112,26 @@ class Watching:
             known = {line: [t for t in tests if t] for line, tests in data.contexts_by_lineno(file).items()}
             lines[name] = {line: tests for line, tests in known.items() if tests}
         passed = {test: round(took, 3) for test, took in self.seconds.items() if test not in self.failed}
-        Reach(passed, lines).saved(self.place)
+        Reach(passed, lines, {}).saved(self.place)
 
 
-def measure(test_files: Iterable[str], folder: Path, jobs: int) -> Reach:
-    """Run test files, as many at a time as there are jobs, and join what each of them reaches."""
-    waiting = [(tests, None) for tests in test_files]
-    waiting += [(tests, file) for file, of in PLAIN.items() for tests in of]  # type: ignore[misc]
+def known_reach(test_files: list[str], known: Reach | None, folder: Path, jobs: int) -> Reach:
+    """What test files reach; of those that have not changed, what is known already."""
+    before = known or Reach({}, {}, {})
+    changed = [file for file in test_files if before.digests.get(file) != _digest(file)]
+    if not changed:
+        return before
+    return _joined([(ANY, before.without(changed)), *_measured(changed, folder, jobs)], changed)
+
+
+def _digest(file: str) -> str:
+    return hashlib.sha256((ROOT / file).read_bytes()).hexdigest()[:16]
+
+
+def _measured(test_files: Iterable[str], folder: Path, jobs: int) -> list[tuple[str | None, Reach]]:
+    """Run test files, as many at a time as there are jobs; those of compiled files a second time without numba."""
+    waiting: list[tuple[str, str | None]] = [(tests, None) for tests in test_files]
+    waiting += [(tests, file) for file, of in PLAIN.items() for tests in of if tests in test_files]
     running, parts = dict[int, tuple[str, Path]](), list[tuple[str | None, Reach]]()
     plain = dict[Path, str | None]()
     while waiting or running:
@@ -124,7 +149,7 @@ def measure(test_files: Iterable[str], folder: Path, jobs: int) -> Reach:
                 else:
                     print(place.with_suffix(".txt").read_text(encoding="utf-8")[-1000:])
         time.sleep(0.02)
-    return _joined(parts)
+    return parts
 
 
 def _start_watched(tests: str, place: Path, plain: bool) -> int:
@@ -132,18 +157,19 @@ def _start_watched(tests: str, place: Path, plain: bool) -> int:
     return start([tests], None, place.with_suffix(".txt"), options)
 
 
-def _joined(parts: list[tuple[str | None, Reach]]) -> Reach:
-    seconds = {test: took for file, part in parts if file is None for test, took in part.seconds.items()}
+def _joined(parts: list[tuple[str | None, Reach]], measured: list[str]) -> Reach:
+    seconds = {test: took for file, part in parts if file in (None, ANY) for test, took in part.seconds.items()}
     whole: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     for file, part in parts:
         for name, lines in part.lines.items():
-            if (name in COMPILED) != (file is not None and name == file):
+            if file != ANY and (name in COMPILED) != (file is not None and name == file):
                 continue
             for line, tests in lines.items():
                 kept = [test for test in tests if test in part.seconds and part.seconds[test] < SLOWEST]
                 whole[name][line] += kept
                 seconds.update({test: part.seconds[test] for test in kept})
-    return Reach(seconds, {name: dict(lines) for name, lines in whole.items()})
+    digests = {**parts[0][1].digests, **{file: _digest(file) for file in measured}}
+    return Reach(seconds, {name: dict(lines) for name, lines in whole.items()}, digests)
 
 
 def doctest_files(package: str) -> list[str]:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from forked import ended, load_libraries, start
 from judged import JUDGED
 from places import SOURCES, Place, places
-from reach import Reach, doctest_files, measure, read_reach
+from reach import Reach, doctest_files, known_reach, read_reach
 
 # the tests of each package; what needs a network, a device or many processes is left out
 TESTS = {
@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("--packages", default=",".join(TESTS))
     parser.add_argument("--jobs", type=int, default=1, help="mutants at a time")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no mutant after this time")
-    parser.add_argument("--reach", type=Path, help="file that keeps which tests run which lines; made if it is missing")
+    parser.add_argument("--reach", type=Path, help="file that keeps which tests run which lines, until tests change")
     parser.add_argument("--record", type=Path, help="file to add the outcome to")
     parser.add_argument("--only-survivors", action="store_true", help="try those again that the record names")
     given = parser.parse_args()
@@ -101,13 +101,11 @@ def main() -> None:
     load_libraries(lower_layers=True)
     if early := [name for name in sys.modules if name.startswith(tuple(f"rwk.{package}" for package in TESTS))]:
         sys.exit(f"the lower layers import {early[0]}, which mutants change; correct forked.LOWER")
-    if given.reach and given.reach.exists():
-        reach = read_reach(given.reach)
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            reach = measure(test_files(packages), Path(folder), given.jobs)
-        if given.reach:
-            reach.saved(given.reach)
+    known = read_reach(given.reach) if given.reach and given.reach.exists() else None
+    with tempfile.TemporaryDirectory() as folder:
+        reach = known_reach(test_files(packages), known, Path(folder), given.jobs)
+    if given.reach:
+        reach.saved(given.reach)
     record = json.loads(given.record.read_text(encoding="utf-8")) if given.record and given.record.exists() else {}
     sys.exit(0 if trial(packages, record, reach, given, until) else 1)
 
