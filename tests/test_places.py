@@ -13,8 +13,11 @@ import pytest
 
 from gram_graphs import QUICK, SMALL, random_graphs
 from rwk import compute_gram
+from rwk.gram.budget import Workload, parse_memory
 from rwk.gram.errors import GramError
+from rwk.gram.opening import Request, open_store
 from rwk.gram.places import OLD, LocalPlace, RemotePlace, place_at
+from rwk.parameters import Parameters
 
 
 @pytest.fixture(params=["folder", "memory"])
@@ -71,6 +74,28 @@ def test_a_store_keeps_the_measures_of_its_blocks(tmp_path: Path) -> None:
         tile.unlink()
     np.testing.assert_array_equal(compute_gram(graphs, store=tmp_path, memory=SMALL, **QUICK).discrepancy(), wanted)
     assert {file: file.read_bytes() for file in files} == contents
+
+
+def test_a_new_store_has_its_measures_before_a_block_is_asked_for(tmp_path: Path) -> None:
+    """A second process that makes the store at the same time uses those of the first, and leaves none of its own."""
+    pytest.importorskip("zarr", reason="zarr is not installed (extra: distributed)")
+    place: Any = place_at(tmp_path)
+    request = Request(random_graphs(12), Parameters.of(QUICK), "cpu", parse_memory(SMALL), Workload(1, 1))
+    store = open_store(place, request, "resume", lambda: "cpu")
+    kept = place.names(store.segments[0].measures)
+    assert kept == {f"{block:06d}.npz" for block in range(store.tiling.n_blocks)}
+
+    class Late(LocalPlace):
+        """Looks twice whether there is a store, and both times it is not there yet."""
+
+        looks = 2
+
+        def names(self, folder: str = "") -> set[str]:
+            self.looks -= 1
+            return super().names(folder) if self.looks < 0 else set()
+
+    open_store(Late(str(tmp_path)), request, "resume", lambda: "cpu")
+    assert [name for name in place.names() if name.startswith("measures-")] == [store.segments[0].measures]
 
 
 def test_a_folder_is_removed_with_all_that_is_in_it(place: Any) -> None:
