@@ -118,6 +118,8 @@ def _match(graphs: Any, parameters: Any, more: Any) -> None:
     more = {"n_starts": more["n_starts"]} if "n_starts" in more else {"n_starts": 2}
     found = rwk.match(graphs[0], graphs[1], kicks=2, **more, **parameters)
     finite(found.confidence, "a confidence")
+    finite([found.misfit, found.solution.value, *found.solution.terms.values()], "a matching")
+    holds(len(found.interchangeable) == 2, "a matching does not know who is alike in both graphs")
 
 
 _RUN = {

@@ -231,6 +231,12 @@ def test_what_cannot_be_matched():
         match(weighted, weighted)
 
 
+def test_whole_numbers_of_any_type_are_numbers_of_starts_and_kicks():
+    star, ring = nx.star_graph(4), nx.cycle_graph(5)
+    assert match(star, ring, n_starts=np.float16(2), kicks=np.float32(3)).misfit > 0
+    assert align(star, ring, n_starts=np.float16(2)).coupling.shape == (5, 5)
+
+
 def test_single_nodes_and_graphs_without_edges():
     assert match(nx.empty_graph(1), nx.path_graph(3)).numbers.shape == (1, 2)
     assert len(match(nx.empty_graph(3), nx.empty_graph(3))) == 3

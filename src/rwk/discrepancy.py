@@ -100,7 +100,7 @@ def align(
             raise ParameterError("trace=True is for a single solve; leave out preset=")
     settings = Parameters.of({**PRESETS.get(preset or "", {}), **parameters})
     check_starts(n_starts)
-    n_starts = MATCHING_STARTS if preset is not None and n_starts == 1 else n_starts
+    n_starts = MATCHING_STARTS if preset is not None and n_starts == 1 else int(n_starts)
     first, second = single_graph(G, "the first"), single_graph(H, "the second")
     settings = with_comparable_edges(settings, first, second)
     graphs = joined_graphs(first, second)

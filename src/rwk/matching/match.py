@@ -112,10 +112,10 @@ def match(
     chosen = EFFORTS[effort]
     if n_starts is not None:
         check_range("n_starts", n_starts, low=0, high=10_000, strict=False, whole=True)
-        chosen = chosen._replace(n_starts=n_starts, part_starts=max(n_starts, 1))
+        chosen = chosen._replace(n_starts=int(n_starts), part_starts=max(int(n_starts), 1))
     if kicks is not None:
         check_range("kicks", kicks, low=0, high=1_000_000, strict=False, whole=True)
-        chosen = chosen._replace(kicks=kicks)
+        chosen = chosen._replace(kicks=int(kicks))
     first, second, settings = two_graphs(G, H, _settings_of(parameters))
     weights = [graph.node_weights for graph in (first, second) if graph.node_weights is not None]
     if any((some <= 0).any() for some in weights):
