@@ -120,15 +120,15 @@ def gpu(record: Any) -> str:
 
 
 def bounds(record: Any) -> str:
-    """How much of the device's peak rates the fused kernel reaches, by size."""
+    """How much of the device's peak rates the kernels reach, by size."""
     classes = record["size classes"]
     rows = [
         ["pairs per second, 10 iterations each", *(_rate(row["pairs/s of 10 iterations"]) for row in classes)],
         ["costs, share of the time", *(f"{row['share of costs']:.0%}" for row in classes)],
-        ["tf32 operations per pair", *(f"{row['tensor FLOP']:.2g}" for row in classes)],
+        ["float16 operations per pair", *(f"{row['tensor FLOP']:.2g}" for row in classes)],
         ["other operations per pair", *(f"{row['other FLOP']:.2g}" for row in classes)],
         ["bytes per pair", *(f"{row['bytes']:,.0f}" for row in classes)],
-        ["share of the tf32 peak", *(f"{row['share of tf32 peak']:.0%}" for row in classes)],
+        ["share of the float16 peak", *(f"{row['share of float16 peak']:.0%}" for row in classes)],
         ["share of the float32 peak", *(f"{row['share of float32 peak']:.0%}" for row in classes)],
         ["share of the bandwidth", *(f"{row['share of bandwidth']:.0%}" for row in classes)],
     ]

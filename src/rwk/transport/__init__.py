@@ -26,10 +26,11 @@ alone, so a value never depends on the other pairs (R16). Each body is there bec
     lanes    As many small pairs at once as a register has lanes: a third faster than scalar at 48 nodes, a sixth at
              80, level with it at about 100.
     scalar   One large pair at a time, products by BLAS; also rounds on logarithms, and starts near a plan of costs.
-    fused    One small pair per program, on the chip from beginning to end: 20 million pairs per second up to 16 nodes,
-             4.5 million up to 32 (one H200, single precision); a CPU thread solves some 30,000 of MUTAG.
-    batched  Graphs too large for the chip, with batched products: all of DD, up to 5,748 nodes, in two minutes. It is
-             also the only body that gives terms and couplings on a GPU, and runs without Triton.
+    fused    Small pairs, a kernel per step, matrices in registers: 25 million pairs per second up to 16 nodes, 6 million
+             up to 32, 1.2 million up to 64 (one H200, single precision); a CPU thread solves some 30,000 of MUTAG.
+    streamed Graphs too large for registers: a third of the passes over memory that batched takes. Not measured yet.
+    batched  Still larger graphs, with batched products. It is also the only body that gives terms and couplings on a
+             GPU, and runs without Triton.
     exact    Plain Frank-Wolfe with a true gap, by POT. It is slow and there for what it proves, not for its speed.
 
 Nothing here knows what a graph is: `represent` makes `GraphMeasures` of graphs.
