@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,10 @@ from rwk.transport.exact import true_gap
 from rwk.transport.measures import GraphMeasures, in_precision
 from rwk.transport.pairs import solve_pair, solve_pairs
 from rwk.transport.problem import CostWeights, PairSolution, ScgOptions
+
+POT = find_spec("ot") is not None
+needs_pot = pytest.mark.skipif(not POT, reason="POT is not installed (extra: baselines)")
+DIRECTIONS = ["sinkhorn", *(["exact"] if POT else [])]
 
 FEATURES_ONLY = {"beta_local": 0.0, "beta_global": 0.0, "backend": "cpu"}
 
@@ -78,7 +83,7 @@ def marginals(measures: GraphMeasures) -> tuple[Any, Any]:
 
 
 @laws(40)
-@given(graph_sets(max_nodes=14), all_settings(attention=False), st.sampled_from(["sinkhorn", "exact"]))
+@given(graph_sets(max_nodes=14), all_settings(attention=False), st.sampled_from(DIRECTIONS))
 def test_iterates_are_couplings_that_descend(graphs: list[Graph], keywords: dict[str, Any], direction: str) -> None:
     """Marginals exact, terms add up to the value, the objective never increases."""
     measures, weights, options = measured(graphs, keywords)
@@ -94,6 +99,7 @@ def test_iterates_are_couplings_that_descend(graphs: list[Graph], keywords: dict
     assert np.isfinite(solution.gap)
 
 
+@needs_pot
 @laws(25)
 @given(graph_sets(), all_settings(attention=False), st.integers(0, 999))
 def test_gradient_matches_finite_differences(graphs: list[Graph], keywords: dict[str, Any], seed: int) -> None:
@@ -234,6 +240,7 @@ def test_one_against_500_nodes_and_thousands_of_labels(keywords: dict[str, Any])
 # ---------------------------------------------------------------- against exact optimal transport
 
 
+@needs_pot
 @laws(25)
 @given(graph_sets(max_nodes=12), st.sampled_from([0.02, 0.1, 0.5]))
 def test_exact_transport_bounds_the_value(graphs: list[Graph], entropy: float) -> None:
@@ -248,6 +255,7 @@ def test_exact_transport_bounds_the_value(graphs: list[Graph], entropy: float) -
     assert excess <= entropy * np.log(min(problem.feature.shape)) + 1e-9
 
 
+@needs_pot
 @laws(20)
 @given(
     st.integers(2, 9),
@@ -280,6 +288,7 @@ def test_pot_cannot_improve_a_stationary_coupling(n: int, m: int, seed: int, bet
     assert better * (1 + beta / 2) >= ours.value * (1 - 1e-6)
 
 
+@needs_pot
 @laws(15)
 @given(graph_sets(max_nodes=8), st.sampled_from(["shortest-path", "adjacency", "embedding"]))
 def test_frank_wolfe_rate(graphs: list[Graph], structure: str) -> None:
@@ -306,6 +315,7 @@ def test_frank_wolfe_rate(graphs: list[Graph], structure: str) -> None:
     assert (best <= bound + 1e-9).all()
 
 
+@needs_pot
 def test_certificate_is_the_true_gap() -> None:
     """Zero for an exact solve that converged; for the entropic direction no larger than entropy allows, and not 0."""
     G, H = asymmetric(9, 1), asymmetric(7, 2)
@@ -352,6 +362,7 @@ def test_planted_permutation(n: int, seed: int) -> None:
     np.testing.assert_array_equal(solution.matching(), np.stack([rows, columns], axis=1))
 
 
+@needs_pot
 @laws(20)
 @given(graph_sets(max_nodes=10))
 def test_identical_graphs(graphs: list[Graph]) -> None:
@@ -365,6 +376,7 @@ def test_identical_graphs(graphs: list[Graph]) -> None:
     assert value(0, 1) >= -1e-12
 
 
+@needs_pot
 def test_exact_direction_takes_float32_measures() -> None:
     G, H = asymmetric(5, 1), asymmetric(6, 2)
     wanted = align(G, H, direction="exact", backend="cpu")
@@ -372,7 +384,7 @@ def test_exact_direction_takes_float32_measures() -> None:
     assert_close(found.value, wanted.value, tolerance("float32").value)
 
 
-@pytest.mark.parametrize("direction", ["sinkhorn", "exact"])
+@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_zero_weights_of_terms_give_terms_of_exactly_zero(direction: str) -> None:
     G, H = dressed(6, [(0, 1), (1, 2), (3, 4)], "both", seed=1), dressed(4, [(0, 1), (0, 2)], "both", seed=2)
 
