@@ -84,17 +84,18 @@ def _pairwise(graphs: Any, parameters: Any, more: Any) -> None:
 
 def _align(graphs: Any, parameters: Any, more: Any) -> None:
     more = {"n_starts": more["n_starts"]} if "n_starts" in more else {}
-    _solution(rwk.align(graphs[0], graphs[1], **more, **parameters))
+    _solution(rwk.align(graphs[0], graphs[1], **more, **parameters), parameters)
 
 
 def _certified(graphs: Any, parameters: Any, more: Any) -> None:
-    _solution(rwk.align(graphs[0], graphs[1], certify=True, trace=True, **parameters))
+    _solution(rwk.align(graphs[0], graphs[1], certify=True, trace=True, **parameters), parameters)
 
 
-def _solution(solved: Any) -> None:
+def _solution(solved: Any, parameters: Any) -> None:
     finite([solved.value, solved.gap, *solved.terms.values()], "an alignment")
     coupling = finite(solved.coupling, "a coupling")
-    holds(coupling.min() >= 0 and abs(coupling.sum() - 1) < 1e-3, "a coupling does not have the mass 1")
+    mass = float(parameters.get("mass", 1.0))
+    holds(coupling.min() >= 0 and abs(coupling.sum() - mass) < 1e-3 * mass, "a coupling does not have its mass")
 
 
 def _kernel(graphs: Any, parameters: Any, more: Any) -> None:
@@ -177,4 +178,4 @@ def run_arrays(recipe: Any) -> None:
         matrix = finite(rwk.pairwise_gw(given.get("structures", []), **parameters), "GW")
         holds((matrix == matrix.T).all(), "GW is not symmetric")
         return
-    _solution(rwk.solve(given.get("cost"), given.get("structures"), given.get("weights"), **parameters))
+    _solution(rwk.solve(given.get("cost"), given.get("structures"), given.get("weights"), **parameters), parameters)
