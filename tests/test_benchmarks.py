@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rwk.runtime.backends import device_present
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -25,8 +27,9 @@ def test_every_benchmark_is_tested() -> None:
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     assert scripts == {
         "active_learning", "atom_maps", "averages", "baselines", "classifier", "contributions", "fgw_directions",
-        "install_sizes", "landmarks", "matching", "molecule_gram", "neighbours", "network_protocol", "point_clouds",
-        "regression_packed", "regression_times", "same_folds", "scaling", "substructures", "workers",
+        "install_sizes", "landmarks", "later_states", "matching", "matching_gpu", "molecule_gram", "neighbours",
+        "network_protocol", "point_clouds", "regression_packed", "regression_times", "same_folds", "scaling",
+        "substructures", "workers",
     }  # fmt: skip
 
 
@@ -183,9 +186,31 @@ def test_matching(tmp_path: Path) -> None:
     options = ("--sizes", 10, "--families", "blocks", "--seeds", 1, "--methods", "rwk.match", "SciPy FAQ")
     run("matching.py", *options, "--output", record)
     lines = [json.loads(line) for line in record.read_text().splitlines()]
-    assert len(lines) == 1 + 16 * 2
-    assert all(0 <= line["recovered"] <= line["recovered_up_to_symmetry"] <= 1 for line in lines[1:])
+    assert len(lines) == 1 + 16
+    rows = [row for line in lines[1:] for row in line["methods"].values()]
+    assert len(rows) == 16 * 2
+    assert all(0 <= recovered <= up_to_symmetry <= 1 for recovered, up_to_symmetry, _, _ in rows)
     assert run("matching.py", *options, "--output", record) == ""  # what is in the record is not computed again
+
+
+def test_later_states(tmp_path: Path) -> None:
+    """What is stored is found again: everybody of the karate club, up to members with the same ties."""
+    pytest.importorskip("ot", reason="POT is in the extra 'baselines'")
+    run("later_states.py", "--output", tmp_path / "record.json")
+    places = tmp_path / "record.json", ROOT / "results" / "later-states.json"
+    found, stored = (json.loads(place.read_text())["networks"] for place in places)
+    assert {name: one["sizes"] for name, one in found.items()} == {name: one["sizes"] for name, one in stored.items()}
+    networks = found.values()
+    assert all(0 <= row["right"] <= row["alike"] <= 1 for one in networks for row in one["methods"].values())
+    assert next(iter(networks))["methods"]["rwk.match"]["alike"] == 1.0
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not device_present(), reason="there is no GPU here")
+def test_matching_gpu(tmp_path: Path) -> None:
+    run("matching_gpu.py", "--sizes", 20, "--graphs", 10, "--sample", 20, "--output", tmp_path / "record.json")
+    record = json.loads((tmp_path / "record.json").read_text())
+    assert all(part["largest_difference"] < 1e-6 for part in record["starts"] + record["mass"])
 
 
 def test_point_clouds(tmp_path: Path) -> None:

@@ -67,10 +67,10 @@ def test_scores_are_those_of_the_definition() -> None:
     targets, mean, std = draw.normal(size=(3, 200))
     std = np.abs(std) + 0.5
     scores = regression_scores(targets, Prediction(mean, std**2))
-    assert scores["nlpd"] == pytest.approx(-norm(mean, std).logpdf(targets).mean(), abs=5.1e-5)
+    assert scores["nlpd"] == pytest.approx(-norm(mean, std).logpdf(targets).mean(), abs=1e-5)
     low, high = norm(mean, std).interval(0.95)
     assert scores["coverage"] == pytest.approx(((low <= targets) & (targets <= high)).mean())
-    assert scores["rmse"] == pytest.approx(np.sqrt(((mean - targets) ** 2).mean()), abs=5.1e-5)
+    assert scores["rmse"] == pytest.approx(np.sqrt(((mean - targets) ** 2).mean()), abs=1e-5)
 
 
 def test_a_run_is_resumed_and_its_table_comes_from_records(options: RegressionOptions, monkeypatch) -> None:

@@ -204,7 +204,7 @@ def test_reproduce_in_processes(data: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "n_jobs"),
     [
-        (("rwk.represent", "pipeline", "_structure_of"), "1"),
+        (("rwk.represent", "pipeline", "structures_of"), "1"),
         (("rwk.transport.cpu", "dispatch", "call_compiled"), "1"),
         (("rwk.transport.cpu", "dispatch", "call_compiled"), "2"),
     ],

@@ -36,7 +36,7 @@ def steps() -> Iterator[tuple[str, Callable[[], Any]]]:
     import rwk
 
     small = [nx.path_graph(5), nx.cycle_graph(6), nx.star_graph(4), nx.complete_graph(4)]
-    large = [nx.path_graph(60), nx.cycle_graph(61)]  # too large for the solver of small pairs
+    large = [nx.path_graph(111), nx.cycle_graph(112)]  # too large for the solver of small pairs
     quick: dict[str, Any] = {"backend": "cpu", "max_iter": 1, "sinkhorn_iter": 1}
 
     def solve(graphs: list[Any], precision: str) -> None:
@@ -52,5 +52,5 @@ def steps() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "matchings", lambda: [rwk.match(*two, kicks=1, backend="cpu").solution for two in (small[2:], large)]
     yield "common parts", lambda: rwk.common_part(*small[:2], repairs=1, backend="cpu")
     yield "patterns", lambda: rwk.find(small[3], small, backend="cpu")
-    yield "your own costs", lambda: rwk.solve(cost=np.eye(60), backend="cpu")
+    yield "your own costs", lambda: rwk.solve(cost=np.eye(112), backend="cpu")
     yield "the SVM", lambda: rwk.IndefiniteSVC().fit(np.eye(6), [0, 1] * 3)

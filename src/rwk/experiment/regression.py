@@ -177,7 +177,7 @@ def regression_scores(targets: FloatArray, found: Prediction) -> dict[str, float
 
     >>> one = Prediction(np.array([0.0, 0.0]), np.array([1.0, 1.0]))
     >>> regression_scores(np.array([1.0, -1.0]), one)
-    {'rmse': 1.0, 'mae': 1.0, 'r2': 0.0, 'nlpd': 1.4189, 'coverage': 1.0}
+    {'rmse': 1.0, 'mae': 1.0, 'r2': 0.0, 'nlpd': 1.418939, 'coverage': 1.0}
     """
     errors = targets - found.mean
     density = 0.5 * np.log(2 * np.pi * found.variance) + 0.5 * errors**2 / found.variance
@@ -188,7 +188,7 @@ def regression_scores(targets: FloatArray, found: Prediction) -> dict[str, float
         "nlpd": density.mean(),
         "coverage": (np.abs(errors) <= 1.959964 * np.sqrt(found.variance)).mean(),
     }
-    return {name: round(float(value), 4) for name, value in scores.items()}
+    return {name: round(float(value), 6) for name, value in scores.items()}
 
 
 def regression_table(dataset: str, folder: Path, methods: Sequence[str]) -> str:
