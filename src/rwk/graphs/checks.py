@@ -91,7 +91,7 @@ def _check_edges(graphs: GraphSet) -> None:
 def _check_values(graphs: GraphSet, name: str, offsets: IntArray, what: str) -> None:
     """Floats must be finite; weights and distances must not be negative."""
     values = getattr(graphs, name)
-    if values is None or np.issubdtype(values.dtype, np.integer):
+    if values is None or not values.size or np.issubdtype(values.dtype, np.integer):
         return
     rows = values.reshape(len(values), -1)
     bad = ~np.isfinite(rows).all(axis=1)
