@@ -298,6 +298,18 @@ def test_an_adjacency_that_is_not_symmetric_is_said_once() -> None:
     assert graphs[3].degrees.tolist() == [2, 2]
 
 
+def test_a_matrix_symmetric_but_for_rounding_is_symmetric() -> None:
+    matrix = np.abs(np.corrcoef(np.random.default_rng(0).standard_normal((12, 40))))
+    matrix[0, 1] = np.nextafter(matrix[1, 0], 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        graphs = as_graphs([matrix, matrix.T])
+    assert (graphs[0].edge_weights == graphs[1].edge_weights).all()
+    matrix[0, 1] += 1e-6
+    with pytest.warns(UserWarning, match="1 of 1 graphs have an adjacency matrix that is not symmetric"):
+        as_graphs([matrix])
+
+
 @given(st.integers(1, 6), st.integers(0, 2**32 - 1))
 def test_adjacency_round_trip(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rwk.convert import as_graphs
 from rwk.convert.label_coding import in_form_of, same_kind_of_labels
+from rwk.datasets.forms import warn_complete
 from rwk.gram.matrix import cross_discrepancy, symmetric_discrepancy
 from rwk.graphs import Graph, GraphSet
 from rwk.graphs.checks import is_plain
@@ -148,6 +149,7 @@ def pairwise_discrepancy(
     settings = Parameters.of(parameters)
     first = as_graphs(X)
     warn_unused(first, settings)
+    warn_complete(first, settings.structure)
     if Y is None:
         measures = represent(first, settings)[0]
         with watched(tick, verbose, "discrepancies", len(first) * (len(first) + 1) // 2) as ticker:
@@ -241,15 +243,16 @@ def with_comparable_edges(settings: Parameters, first: GraphSet, second: GraphSe
     return replace(settings, wl_edge_labels=False)
 
 
-def warn_unused(graphs: GraphSet, settings: Parameters) -> None:
-    """Warn the caller of the calling function if the graphs have edge attributes or weights that no term uses."""
-    if graphs.edge_attributes is not None and settings.structure != "edge-distance":
+def warn_unused(graphs: GraphSet, *settings: Parameters) -> None:
+    """Warn the caller of the calling function of edge attributes or weights that no term of any setting uses."""
+    structures = {setting.structure for setting in settings}
+    if graphs.edge_attributes is not None and "edge-distance" not in structures:
         warnings.warn(
             "the graphs have edge attributes, which no term uses; structure='edge-distance' uses the first of them as "
             "the length of an edge",
             stacklevel=3,
         )
-    if settings.structure != "adjacency" and _weights_cancel(graphs):
+    if "adjacency" not in structures and _weights_cancel(graphs):
         warnings.warn(
             "all edges of a graph have the same weight here, and only ratios of weights within a graph count, so these "
             "weights are not used; structure='adjacency' uses the weights themselves",

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rwk.convert import as_graphs
 from rwk.convert.label_coding import in_codes_of, same_kind_of_labels
+from rwk.datasets.forms import warn_complete
 from rwk.discrepancy import Matrix, aligned, joined_graphs, named, single_graph, warn_unused
 from rwk.gram.compute import compute_gram
 from rwk.gram.matrix import cross_discrepancy, self_discrepancy, symmetric_discrepancy
@@ -184,6 +185,12 @@ class RWKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         settings = self.parameters()
         graphs = as_graphs(X)
         warn_unused(graphs, settings)
+        warn_complete(graphs, settings.structure)
+        return self._fit_silently(graphs)
+
+    def _fit_silently(self, graphs: GraphSet) -> Self:
+        """`fit` without warnings about what no term uses, for callers that give them once for many kernels."""
+        settings = self.parameters()
         self.measures_, self.scale_ = represent(graphs, settings)
         self.n_graphs_ = len(graphs)
         self._features, self._label_names = _node_features(graphs), graphs.label_names

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rwk.convert.build import Names, Notes, build_graph, coded, float_rows
 from rwk.graphs import Graph, GraphError
 
+ROUNDING = 1e-12  # of the largest entry
 NOT_SYMMETRIC = "have an adjacency matrix that is not symmetric; the edges are used in both directions"
 
 
@@ -54,6 +55,7 @@ def read_adjacency(adjacency: Any, i: int) -> tuple[NDArray[np.int64], NDArray[n
             adjacency = np.asarray(adjacency, dtype=np.float64)
         except (TypeError, ValueError, OverflowError) as error:
             raise GraphError(f"graph {i}: the adjacency matrix is not a table of numbers; correct it") from error
+        adjacency = _rounded_alike(adjacency)
         rows, columns = np.nonzero(adjacency)
         weights = adjacency[rows, columns]
     if len(adjacency.shape) != 2 or adjacency.shape[0] != adjacency.shape[1]:
@@ -61,6 +63,14 @@ def read_adjacency(adjacency: Any, i: int) -> tuple[NDArray[np.int64], NDArray[n
     stored = weights != 0
     ends = np.stack([rows[stored], columns[stored]], axis=1).astype(np.int64)
     return ends, weights[stored].astype(np.float64), int(adjacency.shape[0])
+
+
+def _rounded_alike(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A matrix that is symmetric but for the last digits, as `np.corrcoef` returns it, made symmetric; others as is."""
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
+        return matrix
+    apart = float(np.abs(matrix - matrix.T).max(initial=0.0))
+    return (matrix + matrix.T) / 2 if 0 < apart <= ROUNDING * float(np.abs(matrix).max()) else matrix
 
 
 def _node_values(more: list[Any], n_nodes: int, i: int) -> tuple[dict[str, Any], dict[int, str]]:

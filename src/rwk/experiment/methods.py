@@ -14,7 +14,7 @@ from rwk.gram.health import GramHealth
 from rwk.gram.kept import described
 from rwk.gram.matrices import SingleMatrix, discrepancy_matrix, forget_matrix, matrix_of_starts
 from rwk.graphs import GraphSet
-from rwk.learn.grids import SETTINGS, search_grid
+from rwk.learn.grids import SETTINGS, for_forms, search_grid, title_of
 from rwk.learn.search import Grid
 from rwk.parameters import VARIANTS, Parameters
 from rwk.runtime.backends import backend_name
@@ -127,7 +127,7 @@ class RwkMethod:
                 for one in matrices.values():
                     one.forget()
 
-        grid = replace(self.grid, combine="groups") if len(forms) > 1 and self.grid.combine == "sum" else self.grid
+        grid = for_forms(self.grid, len(forms))
         return PreparedMethod(matrices, about, self.hardware(options), grid=grid, forget=forget)
 
     def matrices(self, forms: Forms, options: RunOptions) -> dict[str, SettingMatrix]:
@@ -138,7 +138,7 @@ class RwkMethod:
         n_left = len(forms) * len(self.settings)
         for form, graphs in forms.items():
             for name, setting in self.settings.items():
-                title = f"{form}: {name}" if form else name
+                title = title_of(form, name)
                 parameters = replace(setting, backend=options.backend, n_jobs=options.n_jobs)
                 words = f"{graphs.name} {self.name} {title}"
                 made[title] = SettingMatrix(graphs, parameters, form, words, options, n_left, self.n_starts)

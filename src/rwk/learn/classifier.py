@@ -16,20 +16,22 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from rwk.convert import as_graphs
+from rwk.datasets.forms import GraphForms, grid_of, warn_complete
+from rwk.discrepancy import warn_unused
 from rwk.graphs import GraphSet
 from rwk.kernel import RWKernel
-from rwk.learn.grids import SETTINGS, named_settings, search_grid, settings_for
-from rwk.learn.one_vs_one import as_labels, encode_classes
+from rwk.learn.grids import SETTINGS, for_forms, named_settings, search_grid, settings_for, title_of
 from rwk.learn.search import Grid, Matrices, Task, search
 from rwk.learn.svc import IndefiniteSVC
-from rwk.learn.target_checks import has_fractions
+from rwk.learn.target_checks import classes_of
 from rwk.parameters import Parameters
-from rwk.runtime.arrays import FloatArray, IntArray
-from rwk.runtime.parameter_checks import check_flag, shown
+from rwk.runtime.arrays import FloatArray
+from rwk.runtime.parameter_checks import check_choice, check_flag, shown
 from rwk.runtime.watched import shown_progress
 
 Numbers = float | Sequence[float]
 KAPPAS: Final = (0.1, 1.0, 10.0, 100.0)
+FORMS: Final = ("auto", "given")
 
 
 class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -45,6 +47,11 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         otherwise those of "discrete"; both use edge labels if there are any. Or the name of a grid ("quick", "small",
         "paper", "discrete", "continuous", "full"), or a mapping from names to settings, each a mapping of
         `rwk.Parameters`. With several settings, the mean of their kernels is a candidate as well.
+    forms : {"auto", "given"}, default "auto"
+        How complete graphs are seen whose edges have labels and a length, such as molecules in space. "auto" sees them
+        twice, as the results page does: their bonds alone, and all pairs weighted by distance; inner folds choose.
+        Which label means "no bond" is learned from the training graphs, and new graphs must be of the same kind.
+        "given" sees them as they are. All other graphs are always seen as they are.
     eta : float or sequence of float, optional
         Values to try for η in the kernel exp(−η D). By default (grid "paper" excepted) the kernel is the mean over
         three values, in units of the mean discrepancy of the training graphs.
@@ -73,7 +80,9 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     choice_ : Choice
         The chosen setting, treatment, η, C and κ, and their accuracy on the inner folds.
     settings_ : dict of Parameters
-        All settings that were tried, by name.
+        All settings that were tried, by name; with several forms the name is "form: setting".
+    forms_ : GraphForms
+        In which forms graphs are seen; `forms_.of(graphs)` returns graphs in each of them.
     kernels_ : dict of RWKernel
         The fitted kernels of the settings in use: the chosen one, or all if their mean was chosen.
     svc_ : IndefiniteSVC
@@ -98,6 +107,7 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         *,
         grid: str | Mapping[str, Mapping[str, Any]] = "auto",
+        forms: str = "auto",
         eta: Numbers | None = None,
         C: Numbers | None = None,
         treatment: str = "clip",
@@ -110,6 +120,7 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         verbose: bool | None = None,
     ) -> None:
         self.grid = grid
+        self.forms = forms
         self.eta = eta
         self.C = C
         self.treatment = treatment
@@ -137,9 +148,20 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The fitted classifier.
         """
         graphs = as_graphs(X)
-        settings, grid = self._settings(graphs), self._grid()
-        self.classes_, codes = _classes(graphs, y)
-        kernels = {name: RWKernel(**setting.asdict(), verbose=False).fit(graphs) for name, setting in settings.items()}
+        check_choice("forms", self.forms, FORMS)
+        self.forms_ = GraphForms.learned(graphs) if self.forms == "auto" else GraphForms()
+        forms, chosen = self.forms_.of(graphs), self._settings(graphs)
+        grid = for_forms(self._grid(graphs), len(forms))
+        self.classes_, codes = classes_of(graphs, y)
+        if len(forms) == 1:  # otherwise the lengths are used, and the bonds are a structure
+            warn_unused(graphs, *chosen.values())
+            warn_complete(graphs, *(setting.structure for setting in chosen.values()))
+        self._form_of = {title_of(form, name): form for form in forms for name in chosen}
+        settings = {title_of(form, name): setting for form in forms for name, setting in chosen.items()}
+        kernels = {
+            title: RWKernel(**setting.asdict(), verbose=False)._fit_silently(forms[self._form_of[title]])
+            for title, setting in settings.items()
+        }
         n_pairs = len(kernels) * len(graphs) * (len(graphs) + 1) // 2
         with shown_progress(self.verbose, "discrepancies", n_pairs) as tick:
             named = {name: kernel.discrepancy(tick=tick) for name, kernel in kernels.items()}
@@ -217,8 +239,13 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Kernel values of new graphs with the training graphs."""
         check_is_fitted(self, "svc_")
         graphs = as_graphs(X)
+        forms = self.forms_.of(graphs)
         with shown_progress(self.verbose, "discrepancies", len(self.kernels_) * len(graphs) * self.n_graphs_) as tick:
-            return self._kernel({name: kernel.discrepancy(graphs, tick=tick) for name, kernel in self.kernels_.items()})
+            blocks = {
+                title: kernel.discrepancy(forms[self._form_of[title]], tick=tick)
+                for title, kernel in self.kernels_.items()
+            }
+        return self._kernel(blocks)
 
     def _kernel(self, discrepancies: Mapping[str, FloatArray]) -> FloatArray:
         """The mean kernel of the settings in use."""
@@ -226,14 +253,18 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(total) / len(discrepancies)
 
     def _settings(self, graphs: GraphSet) -> dict[str, Parameters]:
-        given = settings_for(graphs) if isinstance(self.grid, str) and self.grid == "auto" else self.grid
+        given = settings_for(graphs) if self._chooses_grid() else self.grid
         return named_settings(given, self.backend, self.n_jobs, self.random_state)
 
-    def _grid(self) -> Grid:
+    def _chooses_grid(self) -> bool:
+        return isinstance(self.grid, str) and self.grid == "auto"
+
+    def _grid(self, graphs: GraphSet) -> Grid:
         if not isinstance(self.n_inner, Integral):
             raise ValueError(f"n_inner={shown(self.n_inner)} is not a whole number; give at least two inner folds")
         check_flag("probability", self.probability)
-        grid = search_grid(self.grid if isinstance(self.grid, str) and self.grid in SETTINGS else "auto")
+        known = self.grid if isinstance(self.grid, str) and self.grid in SETTINGS else "own"
+        grid = search_grid(grid_of(graphs) if self._chooses_grid() else known)
         if self.eta is not None:  # values of the user are compared, and multiply the discrepancy itself
             grid = replace(grid, eta=_numbers("eta", self.eta), unit="none", spread=(1.0,))
         proxy = self.treatment == "proxy"
@@ -244,29 +275,6 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             kappas=(inf,) if not proxy else KAPPAS if self.kappa is None else _numbers("kappa", self.kappa),
             n_inner=self.n_inner,
         ).checked()
-
-
-def _classes(graphs: GraphSet, y: Any) -> tuple[NDArray[Any], IntArray]:
-    """The classes, and each graph's class as a code; raises ValueError if they can't be learned."""
-    targets = graphs.targets if y is None else y
-    _check_discrete(targets)
-    classes, codes = encode_classes(targets)
-    if len(codes) != len(graphs):
-        raise ValueError(f"there are {len(graphs)} graphs, but {len(codes)} targets; give one per graph")
-    counts = np.bincount(codes)
-    if counts.min() < 2:
-        name = classes[int(counts.argmin())]
-        raise ValueError(f"class {name} has a single graph, too few to choose settings by inner folds; add graphs")
-    return classes, codes
-
-
-def _check_discrete(targets: Any) -> None:
-    """Reject numbers that are not whole: they are values to predict, not classes."""
-    if has_fractions(as_labels(targets)):
-        raise ValueError(
-            "RWKClassifier predicts classes, but the targets are continuous; for numbers use RWKRegressor, or "
-            "RWKGaussianProcess for error bars"
-        )
 
 
 def _mean(matrix: FloatArray) -> float:

@@ -126,6 +126,24 @@ def search_grid(name: str) -> Grid:
     return Grid(eta=UNITS.get(name, UNITS["continuous"]), C=COSTS, combine="sum", unit="mean", spread=SPREAD)
 
 
+def for_forms(grid: Grid, n_forms: int) -> Grid:
+    """What is searched if graphs are seen in several forms: the form is chosen, not the setting (`Grid.combine`).
+
+    >>> for_forms(search_grid("discrete"), 2).combine
+    'groups'
+    """
+    return replace(grid, combine="groups") if n_forms > 1 and grid.combine == "sum" else grid
+
+
+def title_of(form: str, setting: str) -> str:
+    """The name of the matrix of a form and a setting.
+
+    >>> title_of("bonds", "colours"), title_of("", "colours")
+    ('bonds: colours', 'colours')
+    """
+    return f"{form}: {setting}" if form else setting
+
+
 def settings_for(graphs: GraphSet) -> dict[str, dict[str, Any]]:
     """The settings of the benchmark grid that fits graphs, with edge labels if there are any.
 

@@ -1,13 +1,15 @@
-"""Checks of what a regressor is given: targets, known variances, and the number of graphs."""
+"""Checks of what is to be learned: classes; and what a regressor is given: values, known variances, enough graphs."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rwk.graphs import GraphSet
-from rwk.runtime.arrays import FloatArray
+from rwk.learn.one_vs_one import as_labels, encode_classes
+from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.parameter_checks import shown
 
 LEAST_GRAPHS: Final = 3
@@ -22,6 +24,29 @@ def has_fractions(targets: Any) -> bool:
     """
     values = np.asarray(targets)
     return values.dtype.kind == "f" and bool(np.isfinite(values).all()) and bool((values != np.round(values)).any())
+
+
+def classes_of(graphs: GraphSet, y: Any) -> tuple[NDArray[Any], IntArray]:
+    """The classes, and each graph's class as a code; raises ValueError if they can't be learned."""
+    targets = graphs.targets if y is None else y
+    _check_discrete(targets)
+    classes, codes = encode_classes(targets)
+    if len(codes) != len(graphs):
+        raise ValueError(f"there are {len(graphs)} graphs, but {len(codes)} targets; give one per graph")
+    counts = np.bincount(codes)
+    if counts.min() < 2:
+        name = classes[int(counts.argmin())]
+        raise ValueError(f"class {name} has a single graph, too few to choose settings by inner folds; add graphs")
+    return classes, codes
+
+
+def _check_discrete(targets: Any) -> None:
+    """Reject numbers that are not whole: they are values to predict, not classes."""
+    if has_fractions(as_labels(targets)):
+        raise ValueError(
+            "RWKClassifier predicts classes, but the targets are continuous; for numbers use RWKRegressor, or "
+            "RWKGaussianProcess for error bars"
+        )
 
 
 def checked_targets(graphs: GraphSet, y: Any) -> FloatArray:
