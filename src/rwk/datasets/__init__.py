@@ -9,12 +9,12 @@
     tu_reader     one vectorised reader for all sets
     parsed_cache  the parsed set on disk as npz, and the checksum of its content
 
-    forms         `load_forms`: a set as the methods of an experiment see it; calls `load` and `distances`
+    forms         `load_forms`, `GraphForms`: graphs as methods see them; calls `load` and `distances`
     distances     sets whose edges have a length (COX2_MD, BZR_MD): their bonds alone, or all pairs weighted by distance
     summary       `dataset_statistics`: one row of statistics per set
     synthetic     `planted_motif`: random graphs with a known answer
 
-`convert.recognise` calls `load` for names and paths; experiments call `forms`.
+`convert.recognise` calls `load` for names and paths; experiments and classifiers call `forms`.
 """
 
 from rwk.datasets.distances import bonds_only, distance_graph

@@ -22,7 +22,7 @@
           count_kernels  the min-max kernel on counts
       saved_models    a fitted process in a file, without pickle
       active          ActiveSearch: which graphs to measure next, to find the best of a pool
-      target_checks   checks of targets and of known variances
+      target_checks   checks of classes, values and known variances
     explain           which training graphs and which nodes a predicted class comes from
       explain_value   the same for a predicted value
 
