@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,7 +29,9 @@ from rwk.experiment.runtimes import RUNTIMES, Runtime, append_runtime
 from rwk.gram.kept import described, fingerprint
 from rwk.gram.matrices import discrepancy_matrix
 from rwk.learn.grids import SETTINGS
+from rwk.learn.search import SUM
 from rwk.parameters import Parameters
+from rwk.report.writing import write_report
 from rwk.transport.problem import SOLVER_VERSION
 from score_records import repeat_of
 
@@ -439,6 +442,7 @@ def test_commands_name_the_repeats_that_were_run(tmp_path: Path) -> None:
 
 _BLOCKED = """
 import sys
+import warnings
 from pathlib import Path
 class Block:
     def find_spec(self, name, path=None, target=None):
@@ -488,6 +492,23 @@ def test_classify_takes_any_method(toy: Path, tmp_path: Path) -> None:
     done = command("classify", toy, *given)
     assert done.returncode == 0, done.stderr
     assert re.search(r"\| TOY +\| 1 × 2 +\| 50.0 +\|", done.stdout)
+
+
+def test_classify_sees_complete_graphs_with_lengths_in_both_forms(lengths: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    given = ("--repeats", "1", "--splits", "3", "--n-jobs", "1", "--backend", "cpu", "--max-iter", "2")
+    done = command("classify", lengths, *given, "--output", run)
+    assert done.returncode == 0, done.stderr
+    assert "seen as bonds and as distance" in done.stderr
+    assert json.loads((run / "run.json").read_text())["forms"] == ["bonds", "distance"]
+    assert {score.chosen["setting"] for score in read_records(run / "records.jsonl")} <= {"bonds", "distance", SUM}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="every two nodes")  # alignments are of the bonds
+        write_report(run, tmp_path / "report.html", graphs=load_forms(str(lengths))[0])
+    done = command("classify", lengths, *given, "--output", tmp_path / "given", "--forms", "given")
+    assert done.returncode == 0, done.stderr
+    assert "every two nodes of each graph are joined" in done.stderr
+    assert json.loads((tmp_path / "given" / "run.json").read_text())["forms"] == [""]
 
 
 def test_classify_and_reproduce_get_the_same_folds_right(toy: Path, tmp_path: Path) -> None:

@@ -13,13 +13,15 @@ import pytest
 
 import rwk.gram.matrices as matrices
 from gram_graphs import QUICK, random_graphs, write_tu
+from rwk import RWKClassifier, load_dataset
 from rwk.experiment import Grid, make_folds, read_records
 from rwk.experiment.baseline_runs import BaselineMethod, baseline
-from rwk.experiment.methods import METHODS, RwkMethod, method_of_paper, method_of_user
+from rwk.experiment.methods import METHODS, RwkMethod, method_of_paper, method_of_user, rwk_of_user
 from rwk.experiment.reproduce import Options
 from rwk.experiment.run import RunOptions, run_experiment
 from rwk.experiment.run_folder import add_baselines, classify
 from rwk.graphs import GraphError
+from rwk.learn.grids import search_grid
 from rwk.parameters import Parameters
 from rwk.report.run_data import read_run
 
@@ -85,6 +87,24 @@ def test_a_report_is_of_the_run_and_not_of_its_baselines(tmp_path: Path) -> None
     del record["method"], record["checksum"]
     (tmp_path / "run.json").write_text(json.dumps(record))
     assert [score.method for score in read_run(tmp_path).scores] == ["rwk"] * 3
+
+
+def test_without_a_grid_the_settings_are_those_of_the_classifier(tmp_path: Path) -> None:
+    data, run = write_tu(tmp_path / "TOY", GRAPHS), tmp_path / "run"
+    invoke("classify", data, "--output", run, "--n-jobs", "1", "--repeats", "1", "--splits", "3", "--backend", "cpu")
+    classifier = RWKClassifier(backend="cpu", n_jobs=1).fit(load_dataset(data))
+    record = json.loads((run / "run.json").read_text())
+    assert record["settings"] == {name: made.asdict() for name, made in classifier.settings_.items()}
+    assert record["grid"]["eta"] == list(search_grid("discrete").eta)
+    method = rwk_of_user("RWK-1", "auto", Parameters(), GRAPHS)
+    assert method.name == "RWK-1"
+    assert {made.hops for made in method.settings.values()} == {0, 1}
+
+
+def test_parameters_that_are_given_count_alone() -> None:
+    for grid in ("auto", "quick"):
+        method = rwk_of_user("RWK", grid, Parameters(hops=1), GRAPHS)
+        assert [made.hops for made in method.settings.values()] == [1]
 
 
 # work

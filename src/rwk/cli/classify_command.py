@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rwk.cli.options import with_columns, with_parameters
-from rwk.cli.screen import Data, console, figures_of, load_graphs, said_if_stopped, say, say_cost
+from rwk.cli.screen import Data, console, figures_of, load_graphs, note, said_if_stopped, say, say_cost
 from rwk.parameters import Parameters
 from rwk.runtime.progress import progress_bar
 
@@ -21,7 +21,18 @@ if TYPE_CHECKING:
     from rwk.transport.measures import GraphMeasures
 
 GridName = Annotated[
-    str, typer.Option("--grid", help="Settings to choose from: quick, small, discrete, continuous, paper or full.")
+    str,
+    typer.Option(
+        "--grid",
+        help="Settings to choose from: auto (those of RWKClassifier(), or the parameters that you give), quick (the "
+        "parameters alone), small, discrete, continuous, paper or full.",
+    ),
+]
+FormsName = Annotated[
+    str,
+    typer.Option(
+        "--forms", help="auto: complete graphs with labels and lengths are seen as bonds and as distances; or given."
+    ),
 ]
 Repeats = Annotated[int, typer.Option(help="Repeats of the outer cross-validation.", min=1)]
 Splits = Annotated[int, typer.Option(help="Outer folds.", min=2)]
@@ -34,7 +45,8 @@ def classify(
     parameters: Parameters,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write the run to.")] = Path("out/classify"),
     method: Annotated[str, typer.Option(help="rwk, a variant (RWK-1, NoRegs ...), a baseline's name, or all.")] = "rwk",
-    grid: GridName = "quick",
+    grid: GridName = "auto",
+    forms: FormsName = "auto",
     repeats: Repeats = 3,
     splits: Splits = 10,
     budget: Annotated[float | None, typer.Option(help="Seconds that each baseline may take.")] = None,
@@ -49,16 +61,31 @@ def classify(
     from rwk.experiment.run_folder import add_baselines
 
     graphs = first_form({"": load_graphs(data)})
+    seen = seen_forms(graphs, forms)
     everything = method.lower() == "all"
-    made = method_of_user("RWK" if everything else method, grid, parameters)
+    made = method_of_user("RWK" if everything else method, grid, parameters, graphs)
     folds = make_folds(np.asarray(graphs.targets), n_splits=splits, n_repeats=repeats)
     options = options_of(parameters)
     with said_if_stopped(lambda: folds_kept(output)):
         if isinstance(made, RwkMethod):
-            run_and_show(graphs, made, output, folds, options)
+            run_and_show(graphs, made, output, folds, options, seen)
         if everything or not isinstance(made, RwkMethod):
             names = baseline_names() if everything else [made.name]
-            say(add_baselines(graphs, names, output, folds=folds, options=options, budget=budget))
+            say(add_baselines(graphs, names, output, folds=folds, options=options, budget=budget, forms=seen))
+
+
+def seen_forms(graphs: GraphSet, forms: str) -> dict[str, GraphSet]:
+    """The forms that methods see; says so if there are several, or if all graphs are complete and tell nothing."""
+    from rwk.datasets.forms import FORMS, NO_STRUCTURE, GraphForms, without_structure
+    from rwk.runtime.parameter_checks import check_choice
+
+    check_choice("forms", forms, FORMS)
+    seen = GraphForms.learned(graphs).of(graphs) if forms == "auto" else {"": graphs}
+    if len(seen) > 1:
+        note(f"complete graphs with lengths are seen as {' and as '.join(seen)}; --forms given sees them as they are")
+    elif without_structure(graphs):
+        note(f"warning: {NO_STRUCTURE}")
+    return seen
 
 
 def folds_kept(output: Path) -> str:
@@ -89,12 +116,19 @@ def options_of(parameters: Parameters) -> RunOptions:
     return RunOptions(backend=parameters.backend, n_jobs=parameters.n_jobs, bar=progress_bar, announce=announce)
 
 
-def run_and_show(graphs: GraphSet, method: RwkMethod, output: Path, folds: Folds, options: RunOptions) -> Run:
+def run_and_show(
+    graphs: GraphSet,
+    method: RwkMethod,
+    output: Path,
+    folds: Folds,
+    options: RunOptions,
+    forms: dict[str, GraphSet] | None = None,
+) -> Run:
     """Run RWK, write the folder of the run and print the result."""
     from rwk.experiment.run_folder import RUN
     from rwk.experiment.run_folder import classify as run_classify
 
-    run = run_classify(graphs, method, output, folds=folds, options=options)
+    run = run_classify(graphs, method, output, folds=folds, options=options, forms=forms)
     repeats = run.experiment.n_repeats
     console.print(figures_of(f"nested cross-validation, {repeats} x {folds.n_splits} folds", run.row()))
     say(f"record: {output / RUN}")

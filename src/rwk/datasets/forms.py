@@ -30,6 +30,7 @@ NO_STRUCTURE: Final = (
     "other pairs, pass rwk.datasets.bonds_only(graphs), if edges have a length, rwk.datasets.distance_graph(graphs, "
     "sigma), and otherwise give the edges weights or leave out the weak ones"
 )
+FORMS: Final = ("auto", "given")  # what a user may ask for
 SMALL: Final = 3  # nodes; of so few, complete graphs are nothing special
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from rwk.datasets.forms import grid_of
 from rwk.experiment.baseline_runs import BaselineMethod, baseline_names
 from rwk.experiment.run import Forms, Hardware, Method, Obstacle, PreparedMethod, RunOptions
 from rwk.gram.health import GramHealth
 from rwk.gram.kept import described
 from rwk.gram.matrices import SingleMatrix, discrepancy_matrix, forget_matrix, matrix_of_starts
 from rwk.graphs import GraphSet
-from rwk.learn.grids import SETTINGS, for_forms, search_grid, title_of
+from rwk.learn.grids import SETTINGS, for_forms, search_grid, settings_for, title_of
 from rwk.learn.search import Grid
 from rwk.parameters import VARIANTS, Parameters
 from rwk.runtime.backends import backend_name
@@ -28,6 +29,7 @@ METHODS: Final[Mapping[str, Mapping[str, Any]]] = {
     "RWK": {},
     "RWK-repel": {"degree_prior": "repel"},
 }
+AUTO: Final = "auto"  # the grid that fits the graphs
 FEWER_HOPS: Final = ("RWK-1", "RWK-0")  # variants that change hops alone
 
 
@@ -54,21 +56,33 @@ def method_of_paper(name: str, grid: str, base: Parameters, *, fair: bool = Fals
     return RwkMethod(name, settings_of(name, grid, base), search_grid(grid))
 
 
-def method_of_user(name: str, grid: str, parameters: Parameters) -> Method:
+def method_of_user(name: str, grid: str, parameters: Parameters, graphs: GraphSet | None = None) -> Method:
     """A method as `rwk classify` is asked for it: `rwk_of_user`, or a baseline."""
     name = known_method(name)
-    return rwk_of_user(name, grid, parameters) if name in METHODS else BaselineMethod(name)
+    return rwk_of_user(name, grid, parameters, graphs) if name in METHODS else BaselineMethod(name)
 
 
-def rwk_of_user(name: str, grid: str, parameters: Parameters) -> RwkMethod:
+def rwk_of_user(name: str, grid: str, parameters: Parameters, graphs: GraphSet | None = None) -> RwkMethod:
     """RWK with all parameters as they are, or a variant, which sets its own; `variant` among them names it too.
+
+    The grid "auto" has the settings that `RWKClassifier()` takes for the graphs. If a parameter of the model was
+    changed, it is the grid "quick": these parameters alone.
 
     >>> rwk_of_user("RWK", "quick", Parameters(variant="NoRegs")).name
     'NoRegs'
     """
     changes: Mapping[str, Any] = {} if name == "RWK" else METHODS[name]
     named = parameters.variant or name if name == "RWK" else name
-    return RwkMethod(named, grid_settings(grid, parameters, changes), search_grid(grid))
+    if grid != AUTO or graphs is None or not _as_by_default(parameters):
+        grid = "quick" if grid == AUTO else grid
+        return RwkMethod(named, grid_settings(grid, parameters, changes), search_grid(grid))
+    return RwkMethod(named, _changed(settings_for(graphs), parameters, changes), search_grid(grid_of(graphs)))
+
+
+def _as_by_default(parameters: Parameters) -> bool:
+    """Whether nothing was asked for but where and with which seed to run."""
+    running = ("backend", "n_jobs", "random_state")
+    return parameters == Parameters(**{name: getattr(parameters, name) for name in running})
 
 
 def settings_of(method: str, grid: str, base: Parameters) -> dict[str, Parameters]:
@@ -91,8 +105,14 @@ def grid_settings(grid: str, base: Parameters, changes: Mapping[str, Any]) -> di
     """
     if grid not in SETTINGS:
         raise ValueError(f"there is no grid {grid!r}; the grids are {', '.join(SETTINGS)}")
+    return _changed(SETTINGS[grid], base, changes)
+
+
+def _changed(
+    grid: Mapping[str, Mapping[str, Any]], base: Parameters, changes: Mapping[str, Any]
+) -> dict[str, Parameters]:
     settings: dict[str, Parameters] = {}
-    for name, values in SETTINGS[grid].items():
+    for name, values in grid.items():
         before = replace(base, **values)
         made = replace(before, **changes).checked()
         if changes.get("variant") in FEWER_HOPS:

@@ -2,8 +2,8 @@
 
 A folder holds `run.json` (what was done and what came out), `records.jsonl` (one line per fold), `gram.npz` (the matrix
 of the first setting) and `predictions.npz` (what the first repeat predicts for each graph). Baselines add their folds
-to the same records, and `comparison` shows all of them
-together. A stopped run goes on where it was, also within a matrix.
+to the same records, and `comparison` shows all of them together. A stopped run goes on where it was, also within a
+matrix.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from rwk.experiment.methods import METHODS, RwkMethod
 from rwk.experiment.notes import NOTES, read_notes
 from rwk.experiment.predictions import PREDICTIONS, save_predictions
 from rwk.experiment.records import read_records
-from rwk.experiment.run import RunOptions, run_experiment, run_or_note
+from rwk.experiment.run import Forms, RunOptions, run_experiment, run_or_note
 from rwk.experiment.tables import Experiment, experiments, markdown_table
 from rwk.gram.health import GramHealth
 from rwk.gram.matrices import SingleMatrix
 from rwk.gram.matrix_file import save_gram
 from rwk.graphs import GraphSet
+from rwk.learn.grids import for_forms
 from rwk.learn.search import Matrices
 from rwk.runtime.display import card_of
 from rwk.runtime.files import UNFINISHED, check_writable, write_json
@@ -75,9 +76,10 @@ def classify(
     *,
     folds: Folds,
     options: RunOptions | None = None,
+    forms: Forms | None = None,
 ) -> Run:
-    """Run RWK on a set of graphs and write the folder of the run."""
-    folder, forms = Path(folder), {"": graphs}
+    """Run RWK on a set of graphs, in all its forms if they are given, and write the folder of the run."""
+    folder, forms = Path(folder), forms or {"": graphs}
     check_writable(folder / RUN)
     kept_until_written = options is None or options.matrices is None
     options = replace(options or RunOptions(), records=folder / RECORDS)
@@ -86,25 +88,25 @@ def classify(
     solved = {name: matrix.solved() for name, matrix in method.matrices(forms, options).items()}
     health = GramHealth.of([health for _, health in solved.values()])
     run = Run(experiment, health, {name: matrix for name, (matrix, _) in solved.items()}, folder)
-    first = next(iter(method.settings))
     save_gram(
         folder / "gram.npz",
-        run.matrices[first],
-        method.settings[first],
+        next(iter(run.matrices.values())),
+        next(iter(method.settings.values())),
         targets=graphs.targets,
         name=graphs.name,
         names=graphs.names,
     )
-    matrices = Matrices(dict(run.matrices), "discrepancy", method.grid.checked())  # type: ignore[arg-type]  # float32
+    grid = for_forms(method.grid, len(forms)).checked()
+    matrices = Matrices(dict(run.matrices), "discrepancy", grid)  # type: ignore[arg-type]  # float32
     save_predictions(folder / PREDICTIONS, matrices, graphs.targets, folds, experiment.scores)
-    write_json(folder / RUN, record_of(run, graphs, method), checksum=True)
+    write_json(folder / RUN, record_of(run, graphs, method, forms), checksum=True)
     if kept_until_written:
         for matrix in method.matrices(forms, options).values():
             matrix.forget()
     return run
 
 
-def record_of(run: Run, graphs: GraphSet, method: RwkMethod) -> dict[str, Any]:
+def record_of(run: Run, graphs: GraphSet, method: RwkMethod, forms: Forms) -> dict[str, Any]:
     """Everything worth knowing about a run, as plain values."""
     found = run.experiment
     return {
@@ -119,7 +121,8 @@ def record_of(run: Run, graphs: GraphSet, method: RwkMethod) -> dict[str, Any]:
         "protocol": "nested cross-validation; settings, eta and C chosen inside the training folds",
         "health": {**run.health._asdict(), "pairs_per_second": run.health.pairs_per_second},
         "settings": {name: parameters.asdict() for name, parameters in method.settings.items()},
-        "grid": asdict(method.grid),
+        "forms": list(forms),
+        "grid": asdict(for_forms(method.grid, len(forms))),
         "made_with": machine_record(SOLVER_VERSION),
     }
 
@@ -132,17 +135,18 @@ def add_baselines(
     folds: Folds,
     options: RunOptions,
     budget: float | None = None,
+    forms: Forms | None = None,
 ) -> str:
-    """Score baselines on the same graphs and folds, into the records of a folder; returns its `comparison`.
+    """Score baselines on the same graphs, forms and folds, into the records of a folder; returns its `comparison`.
 
     If several are asked for, or they are given a budget, one that can't be run leaves a note and is no error.
     """
-    options = replace(options, records=check_writable(Path(folder) / RECORDS))
+    options, forms = replace(options, records=check_writable(Path(folder) / RECORDS)), forms or {"": graphs}
     for name in names:
         if len(names) == 1 and budget is None:
-            run_experiment(BaselineMethod(name), {"": graphs}, folds, options)
+            run_experiment(BaselineMethod(name), forms, folds, options)
         else:
-            run_or_note(BaselineMethod(name), {"": graphs}, folds, options, budget=budget)
+            run_or_note(BaselineMethod(name), forms, folds, options, budget=budget)
     return comparison(folder, graphs.name)
 
 

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from rwk.convert import as_graphs
-from rwk.datasets.forms import GraphForms, grid_of, warn_complete
+from rwk.datasets.forms import FORMS, GraphForms, grid_of, warn_complete
 from rwk.discrepancy import warn_unused
 from rwk.graphs import GraphSet
 from rwk.kernel import RWKernel
@@ -31,7 +31,6 @@ from rwk.runtime.watched import shown_progress
 
 Numbers = float | Sequence[float]
 KAPPAS: Final = (0.1, 1.0, 10.0, 100.0)
-FORMS: Final = ("auto", "given")
 
 
 class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

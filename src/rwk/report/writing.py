@@ -56,6 +56,7 @@ def write_report(run: str | Path, output: str | Path, *, graphs: GraphSet | None
     graphs = _graphs_of(data) if graphs is None else graphs
     if graphs is not None and len(graphs) != len(data.kernel):
         raise ReportError(f"the run is of {len(data.kernel)} graphs, but {graphs.name} has {len(graphs)}; give its own")
+    graphs = None if graphs is None else _as_seen(data, graphs)
     sections = run_sections(data, graphs, None if graphs is None else _aligner(data, graphs))
     below = "Regularized Wasserstein graph kernel"
     if data.record:
@@ -81,6 +82,14 @@ def _graphs_of(data: RunData) -> GraphSet | None:
     except GraphError:
         return None
     return graphs if len(graphs) == len(data.kernel) else None
+
+
+def _as_seen(data: RunData, graphs: GraphSet) -> GraphSet:
+    """The graphs in the form that the matrix of the run was computed from: the first, if there were several."""
+    from rwk.datasets.forms import GraphForms
+
+    forms = data.record.get("forms", [""])
+    return GraphForms.learned(graphs).of(graphs).get(forms[0], graphs) if len(forms) > 1 else graphs
 
 
 def _aligner(data: RunData, graphs: GraphSet) -> Aligner:
