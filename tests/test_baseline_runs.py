@@ -287,7 +287,8 @@ def test_all_methods_stand_beside_rwk(ours: str, tmp_path: Path) -> None:
     folds = make_folds(graphs.targets, FOLDS, 1)
     for score in scores_of("TOY", ours, [0.1, 0.2], folds=folds.fingerprint(0)).scores:
         append_record(tmp_path / "records.jsonl", score)
-    shown = add_baselines(graphs, ["WL", "HGK-WL", "WL-OA"], tmp_path, folds=folds, options=RunOptions())
+    methods = [BaselineMethod(name) for name in ("WL", "HGK-WL", "WL-OA")]
+    shown = add_baselines(graphs, methods, tmp_path, folds=folds, options=RunOptions())
     columns = " +\\| ".join(sorted(["WL", "WL-OA", ours]))
     assert re.search(rf"\| dataset \| repeats × folds \| majority \| {columns} +\|", shown)
     assert "* HGK-WL: needs node attributes or labels" in shown

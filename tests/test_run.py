@@ -16,7 +16,7 @@ from gram_graphs import QUICK, random_graphs, write_tu
 from rwk import RWKClassifier, load_dataset
 from rwk.experiment import Grid, make_folds, read_records
 from rwk.experiment.baseline_runs import BaselineMethod, baseline
-from rwk.experiment.methods import METHODS, RwkMethod, method_of_paper, method_of_user, rwk_of_user
+from rwk.experiment.methods import METHODS, RwkMethod, method_of_paper, method_of_user, rwk_of_user, settings_of
 from rwk.experiment.reproduce import Options
 from rwk.experiment.run import RunOptions, run_experiment
 from rwk.experiment.run_folder import add_baselines, classify
@@ -78,7 +78,7 @@ def test_classify_records_the_name_of_the_method(asked: tuple[str, ...], recorde
 
 def test_a_report_is_of_the_run_and_not_of_its_baselines(tmp_path: Path) -> None:
     classify(GRAPHS, FAST, tmp_path, folds=FOLDS)
-    add_baselines(GRAPHS, ["WL"], tmp_path, folds=FOLDS, options=RunOptions())
+    add_baselines(GRAPHS, [BaselineMethod("WL")], tmp_path, folds=FOLDS, options=RunOptions())
     assert len(read_records(tmp_path / "records.jsonl")) == 6
     assert [score.method for score in read_run(tmp_path).scores] == ["RWK"] * 3
     text = (tmp_path / "records.jsonl").read_text().replace('"RWK"', '"rwk"')  # as version 0.1 wrote them
@@ -105,6 +105,16 @@ def test_parameters_that_are_given_count_alone() -> None:
     for grid in ("auto", "quick"):
         method = rwk_of_user("RWK", grid, Parameters(hops=1), GRAPHS)
         assert [made.hops for made in method.settings.values()] == [1]
+    without = rwk_of_user("RWK", "auto", Parameters(wl_edge_labels=False), GRAPHS).settings
+    assert without == settings_of("RWK", "discrete", Parameters())
+
+
+@pytest.mark.parametrize("asked", [(), ("--published-grids",)])
+def test_baselines_have_what_rwk_has_unless_the_published_grids_are_asked_for(asked: Any, tmp_path: Path) -> None:
+    data, run = write_tu(tmp_path / "TOY", GRAPHS), tmp_path / "run"
+    given = ("--method", "wl", "--repeats", "1", "--splits", "3", "--n-jobs", "1", *asked)
+    invoke("classify", data, "--output", run, *given)
+    assert ("fair" in read_records(run / "records.jsonl")[0].protocol) == (not asked)
 
 
 # work

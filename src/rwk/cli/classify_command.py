@@ -34,6 +34,12 @@ FormsName = Annotated[
         "--forms", help="auto: complete graphs with labels and lengths are seen as bonds and as distances; or given."
     ),
 ]
+PublishedGrids = Annotated[
+    bool,
+    typer.Option(
+        "--published-grids", help="Baselines search the grids of their papers alone, not what RWK has as well."
+    ),
+]
 Repeats = Annotated[int, typer.Option(help="Repeats of the outer cross-validation.", min=1)]
 Splits = Annotated[int, typer.Option(help="Outer folds.", min=2)]
 
@@ -50,12 +56,13 @@ def classify(
     repeats: Repeats = 3,
     splits: Splits = 10,
     budget: Annotated[float | None, typer.Option(help="Seconds that each baseline may take.")] = None,
+    published_grids: PublishedGrids = False,
 ) -> None:
     """Accuracy by nested cross-validation: tuning never sees the test fold."""
     import numpy as np
 
     from rwk.experiment import make_folds
-    from rwk.experiment.baseline_runs import baseline_names
+    from rwk.experiment.baseline_runs import BaselineMethod, baseline_names
     from rwk.experiment.methods import RwkMethod, method_of_user
     from rwk.experiment.run import first_form
     from rwk.experiment.run_folder import add_baselines
@@ -63,15 +70,16 @@ def classify(
     graphs = first_form({"": load_graphs(data)})
     seen = seen_forms(graphs, forms)
     everything = method.lower() == "all"
-    made = method_of_user("RWK" if everything else method, grid, parameters, graphs)
+    fair = not published_grids
+    made = method_of_user("RWK" if everything else method, grid, parameters, graphs, fair=fair)
     folds = make_folds(np.asarray(graphs.targets), n_splits=splits, n_repeats=repeats)
     options = options_of(parameters)
     with said_if_stopped(lambda: folds_kept(output)):
         if isinstance(made, RwkMethod):
             run_and_show(graphs, made, output, folds, options, seen)
         if everything or not isinstance(made, RwkMethod):
-            names = baseline_names() if everything else [made.name]
-            say(add_baselines(graphs, names, output, folds=folds, options=options, budget=budget, forms=seen))
+            others = [BaselineMethod(name, fair) for name in (baseline_names() if everything else [made.name])]
+            say(add_baselines(graphs, others, output, folds=folds, options=options, budget=budget, forms=seen))
 
 
 def seen_forms(graphs: GraphSet, forms: str) -> dict[str, GraphSet]:

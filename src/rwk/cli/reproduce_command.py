@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from rwk.cli.classify_command import PublishedGrids
 from rwk.cli.options import Backend, Jobs
 from rwk.cli.screen import note, say
 from rwk.runtime.progress import progress_bar
@@ -36,12 +37,7 @@ def reproduce(
     backend: Backend = "auto",
     n_jobs: Jobs = None,
     budget: Annotated[float | None, typer.Option(help="Seconds that a baseline may take on a dataset.")] = None,
-    published_grids: Annotated[
-        bool,
-        typer.Option(
-            "--published-grids", help="Baselines search the grids of their papers alone, not what RWK has as well."
-        ),
-    ] = False,
+    published_grids: PublishedGrids = False,
     solve_only: Annotated[
         bool, typer.Option("--solve-only", help="Compute the matrices for --matrices, and stop.")
     ] = False,

@@ -56,17 +56,19 @@ def method_of_paper(name: str, grid: str, base: Parameters, *, fair: bool = Fals
     return RwkMethod(name, settings_of(name, grid, base), search_grid(grid))
 
 
-def method_of_user(name: str, grid: str, parameters: Parameters, graphs: GraphSet | None = None) -> Method:
-    """A method as `rwk classify` is asked for it: `rwk_of_user`, or a baseline."""
+def method_of_user(
+    name: str, grid: str, parameters: Parameters, graphs: GraphSet | None = None, *, fair: bool = False
+) -> Method:
+    """A method as `rwk classify` is asked for it: `rwk_of_user`, or a baseline with its own (fair) grid."""
     name = known_method(name)
-    return rwk_of_user(name, grid, parameters, graphs) if name in METHODS else BaselineMethod(name)
+    return rwk_of_user(name, grid, parameters, graphs) if name in METHODS else BaselineMethod(name, fair)
 
 
 def rwk_of_user(name: str, grid: str, parameters: Parameters, graphs: GraphSet | None = None) -> RwkMethod:
     """RWK with all parameters as they are, or a variant, which sets its own; `variant` among them names it too.
 
-    The grid "auto" has the settings that `RWKClassifier()` takes for the graphs. If a parameter of the model was
-    changed, it is the grid "quick": these parameters alone.
+    The grid "auto" has the settings that `RWKClassifier()` takes for the graphs, with or without edge labels. If
+    another parameter of the model was changed, it is the grid "quick": these parameters alone.
 
     >>> rwk_of_user("RWK", "quick", Parameters(variant="NoRegs")).name
     'NoRegs'
@@ -76,13 +78,15 @@ def rwk_of_user(name: str, grid: str, parameters: Parameters, graphs: GraphSet |
     if grid != AUTO or graphs is None or not _as_by_default(parameters):
         grid = "quick" if grid == AUTO else grid
         return RwkMethod(named, grid_settings(grid, parameters, changes), search_grid(grid))
-    return RwkMethod(named, _changed(settings_for(graphs), parameters, changes), search_grid(grid_of(graphs)))
+    edges = {"wl_edge_labels": parameters.wl_edge_labels}
+    settings = {name: {**values, **edges} for name, values in settings_for(graphs).items()}
+    return RwkMethod(named, _changed(settings, parameters, changes), search_grid(grid_of(graphs)))
 
 
 def _as_by_default(parameters: Parameters) -> bool:
-    """Whether nothing was asked for but where and with which seed to run."""
-    running = ("backend", "n_jobs", "random_state")
-    return parameters == Parameters(**{name: getattr(parameters, name) for name in running})
+    """Whether nothing was asked for but where and with which seed to run, and whether to use edge labels."""
+    free = ("backend", "n_jobs", "random_state", "wl_edge_labels")
+    return parameters == Parameters(**{name: getattr(parameters, name) for name in free})
 
 
 def settings_of(method: str, grid: str, base: Parameters) -> dict[str, Parameters]:

@@ -129,7 +129,7 @@ def record_of(run: Run, graphs: GraphSet, method: RwkMethod, forms: Forms) -> di
 
 def add_baselines(
     graphs: GraphSet,
-    names: Sequence[str],
+    baselines: Sequence[BaselineMethod],
     folder: str | os.PathLike[str],
     *,
     folds: Folds,
@@ -142,11 +142,11 @@ def add_baselines(
     If several are asked for, or they are given a budget, one that can't be run leaves a note and is no error.
     """
     options, forms = replace(options, records=check_writable(Path(folder) / RECORDS)), forms or {"": graphs}
-    for name in names:
-        if len(names) == 1 and budget is None:
-            run_experiment(BaselineMethod(name), forms, folds, options)
+    for one in baselines:
+        if len(baselines) == 1 and budget is None:
+            run_experiment(one, forms, folds, options)
         else:
-            run_or_note(BaselineMethod(name), forms, folds, options, budget=budget)
+            run_or_note(one, forms, folds, options, budget=budget)
     return comparison(folder, graphs.name)
 
 
