@@ -17,6 +17,7 @@ from rwk.experiment import paper
 from rwk.experiment.regression import MOLECULE_SETS, regression_table
 from rwk.experiment.regression_methods import REGRESSION_METHODS
 from rwk.experiment.results import extent, read_results
+from rwk.experiment.statistics import average_ranks, complete_part
 from rwk.experiment.tables import accuracy, markdown
 
 ROOT = Path(__file__).parent.parent
@@ -28,6 +29,7 @@ PAGES = (
 )
 PLACE = re.compile(r"(<!-- (?P<name>\w+) -->\n).*?(<!-- /(?P=name) -->)", re.DOTALL)
 Maker = Callable[[Any], str]
+NETWORKS = ("PATCHY-SAN", "DGCNN", "CapsGNN", "GIN")
 
 
 def standing(root: Path) -> str:
@@ -51,6 +53,48 @@ def losses(root: Path) -> str:
     n_sets = len(accuracies(root))
     first = f"RWK is first, or within 0.3 points of the first, on {n_sets - len(behind)} of {n_sets} datasets."
     return f"{first} Ahead of it by more are: {'; '.join(behind)}." if behind else first
+
+
+def ranks(root: Path) -> str:
+    """The average rank of RWK over all datasets, beside those of the methods that have a result on all of them."""
+    scores = accuracies(root)
+    places = [1 + sum(score > row["RWK"] for score in row.values()) for row in scores.values()]
+    found = average_ranks(complete_part(scores))
+    named = dict(zip(found.methods, found.ranks.tolist(), strict=True))
+    near = [name for name, rank in named.items() if 0 < rank - named["RWK"] < found.critical_difference]
+    listed = ", ".join(f"{name} {rank:.2f}" for name, rank in named.items())
+    return (
+        f"The average of the ranks above is {sum(places) / len(places):.2f}. Among the {len(named)} methods that have "
+        f"a result on all {found.n_datasets} datasets, average ranks are {listed}. By Nemenyi's test (5 %), ranks must "
+        f"differ by {found.critical_difference:.2f} before so few datasets can tell two methods apart: by this test "
+        f"alone, RWK can't be told from {', '.join(near[:-1])} and {near[-1]}."
+    )
+
+
+def networks(root: Path) -> str:
+    """How far the networks stay below the accuracies that their papers report."""
+    found = read_results(root / "results")
+    short = [
+        printed.mean - 100 * group.mean
+        for (dataset, method), group in found.items()
+        if method in NETWORKS and (printed := paper.published(dataset, method)) is not None
+    ]
+    below = [points for points in short if points > 0]
+    return (
+        f"On {len(below)} of {len(short)} datasets and networks with a published accuracy ours is lower, by "
+        f"{sum(below) / len(below):.1f} points in the mean and {max(below):.1f} at most."
+    )
+
+
+def classifier(record: Any) -> str:
+    """The accuracy of RWKClassifier() beside that of the harness, on the same folds."""
+    parts = [f"{row['dataset']} {100 * row['classifier']:.1f} ({100 * row['harness']:.1f})" for row in record["rows"]]
+    return (
+        "The figures above come from matrices over all graphs of a dataset, whose scales are learned without labels, "
+        "but on test graphs too. `RWKClassifier()` has the same settings, learns all scales on the training graphs "
+        "alone, and uses edge labels. On the same folds of the first repeat, or of the first two, it has (in brackets: "
+        f"the figures above on these folds): {', '.join(parts)}."
+    )
 
 
 def repeated(record: Any) -> str:
@@ -453,6 +497,7 @@ RECORDS: dict[str, tuple[str, tuple[Maker, ...]]] = {
     ),
     "later-states.json": ("python benchmarks/later_states.py --output", (later_states,)),
     "same-folds.json": ("python benchmarks/same_folds.py MUTAG PTC_MR BZR COX2 --output", (repeated,)),
+    "classifier.json": ("python benchmarks/classifier.py MUTAG PTC_MR BZR_MD BZR COX2 --output", (classifier,)),
     "atom-maps.json": ("python benchmarks/atom_maps.py --output", (atom_maps,)),
     "substructures.json": ("python benchmarks/substructures.py --output", (patterns_found, common_parts)),
     "averages.json": ("python benchmarks/averages.py --output", (planted_averages, planted_mixtures)),
@@ -479,7 +524,7 @@ def molecules(root: Path) -> str:
     return "\n\n".join(tables) if tables else "*No record yet: `rwk reproduce regression` writes it.*"
 
 
-FROM_FOLDS = {maker.__name__: maker for maker in (results, standing, losses, molecules)}
+FROM_FOLDS = {maker.__name__: maker for maker in (results, standing, ranks, networks, losses, molecules)}
 
 
 def content(name: str, root: Path) -> str:
