@@ -202,8 +202,7 @@ def test_if_time_follows_the_cost_model_the_estimate_is_exact(rate: float, monke
     sizes = graphs.sizes.astype(float)
     timed: list[int] = []
 
-    def pretend(self: Any, measures: Any, pairs: Any, *, warm: bool) -> tuple[float, int]:
-        assert warm == (not timed)
+    def pretend(self: Any, measures: Any, pairs: Any) -> tuple[float, int]:
         timed.append(len(pairs))
         n = measures.sizes.astype(float)
         return rate * float(pair_cost(n[pairs[:, 0]], n[pairs[:, 1]]).sum()), len(pairs)
@@ -230,17 +229,33 @@ def test_short_measurements_are_repeated_with_four_times_the_pairs(
 
     monkeypatch.setattr(estimating._Stopwatch, "_solve", solve)
     stopwatch = estimating._Stopwatch(None, 1, most)  # type: ignore[arg-type]
-    _, n_timed = stopwatch.timed(None, np.zeros((4, 2), np.int64), warm=True)  # type: ignore[arg-type]
+    _, n_timed = stopwatch.timed(None, np.zeros((4, 2), np.int64))  # type: ignore[arg-type]
     expected = [4 * 4**i for i in range(rounds or 4)]
-    assert calls == [1, *expected]  # one pair first, to load the solver
+    assert calls == expected
     assert n_timed == expected[-1]
+
+
+def test_compiling_a_solver_is_not_taken_for_solving(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small and large pairs have solvers of their own, and each compiles when it is first used."""
+    compiled: set[bool] = set()
+
+    def solve(self: Any, measures: Any, pairs: Any) -> float:
+        kinds = {bool(large) for large in (measures.sizes[pairs] > 40).any(axis=1)}
+        new = kinds - compiled
+        compiled.update(kinds)
+        return 1000.0 * len(new) + 1e-3 * len(pairs)
+
+    monkeypatch.setattr(estimating._Stopwatch, "_solve", solve)
+    found = estimate_gram(random_graphs(60, low=3, high=60), **QUICK)
+    assert compiled == {True, False}
+    assert found.core_seconds == pytest.approx(1e-3 * found.n_pairs)
 
 
 def test_the_rates_of_threads_are_averaged_harmonically(monkeypatch: pytest.MonkeyPatch) -> None:
     given = iter([1.0, 3.0])
     monkeypatch.setattr(estimating._Stopwatch, "_solve", lambda *_: next(given))
     stopwatch = estimating._Stopwatch(None, 2, 10)  # type: ignore[arg-type]
-    seconds, _ = stopwatch.timed(None, np.zeros((4, 2), np.int64), warm=False)  # type: ignore[arg-type]
+    seconds, _ = stopwatch.timed(None, np.zeros((4, 2), np.int64))  # type: ignore[arg-type]
     assert seconds == pytest.approx(1.5)
 
 

@@ -144,13 +144,15 @@ def _measure(
     share = np.cumsum(cost[order]) / cost.sum()
     strata = np.split(order, np.searchsorted(share, np.arange(1, STRATA) / STRATA))
     total, spent, sampled, rate = 0.0, 0.0, 0, 0.0
-    for number, stratum in enumerate(stratum for stratum in strata if len(stratum)):
+    for stratum in (stratum for stratum in strata if len(stratum)):
         if spent <= ENOUGH_SECONDS:
-            chosen = drawn[rng.choice(stratum, min(PAIRS_PER_STRATUM, len(stratum)), replace=False)]
+            at = rng.choice(stratum, min(PAIRS_PER_STRATUM, len(stratum)), replace=False)
+            chosen = drawn[at]
             used, numbers = np.unique(chosen, return_inverse=True)
             measures = in_precision(represented(used), stopwatch.job.precision)
             pairs = numbers.reshape(chosen.shape).astype(np.int64)
-            seconds, n_timed = stopwatch.timed(measures, pairs, warm=number == 0)
+            stopwatch.warm(measures, pairs[[cost[at].argmin(), cost[at].argmax()]])
+            seconds, n_timed = stopwatch.timed(measures, pairs)
             spent += seconds
             sampled += n_timed
             per_pair = seconds / n_timed
@@ -168,14 +170,17 @@ class _Stopwatch(NamedTuple):
     n_threads: int
     most: int  # pairs that it is worth repeating a measurement for
 
-    def timed(self, measures: GraphMeasures, pairs: IntArray, *, warm: bool) -> tuple[float, int]:
+    def warm(self, measures: GraphMeasures, pairs: IntArray) -> None:
+        """Compile or load the solvers of these pairs; those of small and large pairs differ."""
+        for pair in pairs:
+            self._solve(measures, pair[None])
+
+    def timed(self, measures: GraphMeasures, pairs: IntArray) -> tuple[float, int]:
         """Seconds of the solver alone, and how many pairs each thread has solved in that time.
 
         What is done once per graph is left out: in a tile it is spread over very many pairs. Fast pairs are repeated
         until they can be timed, as a GPU needs many at once to be busy.
         """
-        if warm:  # compiles or loads the solver
-            self._solve(measures, pairs[:1])
         with ThreadPoolExecutor(self.n_threads) as pool:
             while True:
                 copies = [pool.submit(self._solve, measures, pairs) for _ in range(self.n_threads)]
