@@ -157,7 +157,8 @@ def test_process_agnostic(tmp_path: Path) -> None:
         "from test_kernel import kernel, sample, SETTINGS\n"
         "np.savez(sys.argv[1], *[kernel(n_jobs=1, **s).fit_transform(sample('both')) for s in SETTINGS])\n"
     )
-    here = os.environ | {"PYTHONPATH": str(Path(__file__).parent), "OMP_NUM_THREADS": "1"}
+    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    here = os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "k.npz")], check=True, env=here)
     found = np.load(tmp_path / "k.npz")
     for i, keywords in enumerate(SETTINGS):
