@@ -579,7 +579,7 @@ def test_doctor_says_what_each_extra_adds(monkeypatch):
     from rwk.cli import doctor_command
 
     monkeypatch.setattr(doctor_command, "installed", lambda package: "" if package == "dash" else "1.0")
-    advice = {finding.what: finding.advice for finding in doctor_command.findings()}
+    advice = {finding.what: finding.advice for finding in doctor_command.findings(["plot", "explore"])}
     assert advice["extra explore"].startswith("pip install 'rwk[explore]' adds dash")
     assert advice["extra plot"] == ""
     done = command("doctor")

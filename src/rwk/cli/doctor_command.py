@@ -68,18 +68,19 @@ def doctor() -> None:
             say(f"{finding.what}: {finding.advice}")
 
 
-def findings() -> list[Finding]:
+def findings(extras: Iterable[str] = EXTRAS) -> list[Finding]:
     """What there is to say about this installation; the packages of extras are imported in processes of their own.
 
-    >>> [finding.found for finding in findings() if finding.what == "rwk"] == [installed("rwk")]
+    >>> [finding.found for finding in findings(["plot"]) if finding.what == "rwk"] == [installed("rwk")]
     True
     """
+    extras = list(extras)
     core = ["rwk", "numpy", "scipy", "scikit-learn", "numba", "networkx"]
     found = [Finding("python", platform.python_version())]
     found += [Finding(name, installed(name) or "missing") for name in core]
     found += [_threads(), _gpu(), _data(), *_caches()]
-    broken = import_errors({name for packages, _ in EXTRAS.values() for name in packages if installed(name)})
-    return found + [_extra(extra, broken) for extra in EXTRAS]
+    broken = import_errors({name for extra in extras for name in EXTRAS[extra][0] if installed(name)})
+    return found + [_extra(extra, broken) for extra in extras]
 
 
 def _extra(extra: str, broken: dict[str, str]) -> Finding:
