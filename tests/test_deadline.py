@@ -52,11 +52,12 @@ def test_errors_of_timed_work_are_raised() -> None:
 
 
 @needs_proc
-@pytest.mark.parametrize(("budget", "seconds", "done"), [(20.0, 600.0, False), (120.0, 0.0, True)])
+@pytest.mark.parametrize(("budget", "seconds", "done"), [(2.0, 600.0, False), (120.0, 0.0, True)])
 def test_no_worker_outlives_timed_work(tmp_path: Path, budget: float, seconds: float, done: bool) -> None:
-    assert done_within(budget, timed_work.sleep_in_workers, tmp_path, seconds) == done
-    workers = workers_in(tmp_path)
-    assert workers
+    while not (workers := workers_in(tmp_path)):  # on a slow machine no worker had begun when the time was over
+        assert budget < 200
+        assert done_within(budget, timed_work.sleep_in_workers, tmp_path, seconds) == done
+        budget *= 3
     assert comes_true(lambda: not any(map(is_alive, workers)), 10)
 
 
