@@ -15,18 +15,20 @@ test: $(VENV)/.dev ## everything that must hold
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python tests/compile_first.py
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # the compiled parts are run a second time as Python: the tests of what runs without vector registers
 PLAIN := tests/test_svm.py tests/test_baselines_naive.py
 coverage: $(VENV)/.dev ## lines and branches that the tests run, GPU and vector code left out
+	$(BIN)/python tests/compile_first.py
 	$(BIN)/python -m coverage erase
 	$(BIN)/python -m coverage run -m pytest -n 2 --dist worksteal
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest $(PLAIN)
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --skip-covered --sort=cover
 	$(BIN)/python -m coverage json --quiet -o $(VENV)/coverage.json
-	$(BIN)/python tests/covered_lines.py $(VENV)/coverage.json 95
+	$(BIN)/python tests/covered_lines.py $(VENV)/coverage.json 95 --output results/coverage.json
 
 mutants: $(VENV)/.dev ## hand-made mistakes, each of which a test must notice; survivors are an error
 	$(BIN)/python tests/mutants/run.py
