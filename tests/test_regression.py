@@ -441,11 +441,11 @@ LENGTHS = np.array([float(s.count("C")) - 3.0 * s.count("O") for s in ALCOHOLS])
 
 def test_smiles_are_read_with_attributes_and_fingerprints():
     pytest.importorskip("rdkit")
-    model = RWKGaussianProcess(settings=ONE, fingerprints="morgan", extensive=True).fit(ALCOHOLS, LENGTHS)
+    model = RWKGaussianProcess(settings=ONE, fingerprints="both", extensive=True).fit(ALCOHOLS, LENGTHS)
     assert model.sources_.graphs.node_attributes is not None
-    assert set(model.model_.names) == {"one", "fingerprints", "composition", "edge-kinds", "overlap"}
+    assert set(model.model_.names) == {"one", "morgan", "fragments", "composition", "edge-kinds", "overlap"}
     assert np.abs(model.predict(["CCCCCCCCCC"]) - 10).max() < 4
-    array = RWKGaussianProcess(settings=ONE, fingerprints="morgan", extensive=True).fit(np.array(ALCOHOLS), LENGTHS)
+    array = RWKGaussianProcess(settings=ONE, fingerprints="both", extensive=True).fit(np.array(ALCOHOLS), LENGTHS)
     np.testing.assert_allclose(array.predict(["CCCN"[:3]]), model.predict(["CCC"]))
 
 

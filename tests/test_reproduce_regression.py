@@ -26,8 +26,9 @@ from rwk.experiment.regression import (
 )
 from rwk.experiment.regression_methods import REGRESSION_METHODS
 from rwk.experiment.regression_splits import CHOOSING_SEEDS, random_split, scaffold_split
-from rwk.learn.count_kernels import min_max_kernel
+from rwk.learn.count_kernels import min_max_kernel, tanimoto_kernel
 from rwk.learn.exact_gp import Prediction
+from rwk.learn.term_sources import fingerprint_blocks
 
 SMILES = [tail + "C" * n for n in range(1, 9) for tail in ("", "O", "c1ccccc1")]
 
@@ -142,10 +143,27 @@ def test_an_unknown_method_is_one_sentence() -> None:
         known_method("svr")
 
 
-def test_min_max_is_the_tanimoto_kernel_of_multisets() -> None:
+def test_min_max_is_the_share_that_multisets_have_in_common() -> None:
     counts = np.random.default_rng(0).integers(0, 4, (6, 9)).astype(float)
     expected = [[np.minimum(a, b).sum() / np.maximum(a, b).sum() for b in counts] for a in counts]
     np.testing.assert_allclose(min_max_kernel(counts, counts), expected)
+
+
+def test_tanimoto_is_what_its_definition_says() -> None:
+    counts = np.random.default_rng(0).integers(0, 3, (6, 9)).astype(float)
+    counts[5] = 0.0
+    expected = [[1.0 if not (a.any() or b.any()) else a @ b / (a @ a + b @ b - a @ b) for b in counts] for a in counts]
+    np.testing.assert_allclose(tanimoto_kernel(counts, counts), expected)
+    assert np.linalg.eigvalsh(tanimoto_kernel(counts, counts))[0] > 0
+
+
+def test_morgan_counts_and_functional_groups_are_two_terms() -> None:
+    """In one kernel on all counts the many Morgan counts would drown the few groups."""
+    both = fingerprint_counts(["CCO", "CC(=O)N", "c1ccccc1"])
+    terms = fingerprint_blocks(both, both[:2], "both")
+    for kind in ("morgan", "fragments"):
+        counts = fingerprint_counts(["CCO", "CC(=O)N", "c1ccccc1"], kind)
+        np.testing.assert_allclose(terms[kind].matrix, tanimoto_kernel(counts, counts[:2]))
 
 
 def test_fingerprints_count_substructures() -> None:

@@ -18,8 +18,6 @@ JUDGED: dict[str, str] = {
     "learn/landmark_gp.py: kept = values [> -> >=] 1e-6 * values[-1]": EXACT,
     "learn/proxy.py: roots = np.roots([4 * quartic, 0.0, quadratic, -linear]) if quartic > 0 else "
     "np.array([[1.0 -> 2.0]])": SAME + ": no step is longer than 1",
-    "learn/term_sources.py: found[FINGERPRINTS] = Block(min_max_kernel(counts, self.counts), [False -> True])": SAME
-    + ": of new rows, only the matrix is used",
     "learn/smo.py: c = values[t + 2] if values[t + 2] [> -> >=] c else c": SAME,
     "learn/svc_checks.py: near = get_close_matches(str(treatment), TREATMENTS, n=[1 -> 2])": SAME
     + ": only the first match is used",

@@ -54,6 +54,17 @@ def fingerprint_counts(molecules: Any, kind: str = "both") -> FloatArray:
     return np.hstack(parts)
 
 
+def columns_of(kind: str) -> dict[str, slice]:
+    """Which columns of `fingerprint_counts` are Morgan counts, and which are functional groups.
+
+    >>> columns_of("both")["fragments"], list(columns_of("morgan"))
+    (slice(2048, None, None), ['morgan'])
+    """
+    if kind == "both":
+        return {"morgan": slice(0, COLUMNS), "fragments": slice(COLUMNS, None)}
+    return {kind: slice(0, None)}
+
+
 def scaffolds(molecules: Any) -> list[str]:
     """The Bemis-Murcko scaffold of each molecule as SMILES; empty for a molecule without rings.
 

@@ -1,7 +1,9 @@
 """The methods of `rwk reproduce regression`: which matrices each of them has, or what else it learns from.
 
 Every kernel is learned with by the same Gaussian process, and every graph kernel gets the same kernels on the
-composition of the molecules beside it. Fingerprints are run with it and without it.
+composition of the molecules beside it. Fingerprints are run with it, and without it; then they have a constant instead,
+as GAUCHE has, whose weight is learned: no min-max or Tanimoto kernel can stand for a mean that is not the training
+molecules'.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from rwk.gram.kept import Kept, described, hashed
 from rwk.gram.matrices import discrepancy_matrix
 from rwk.graphs import GraphSet
 from rwk.learn.composition import CompositionTerms
-from rwk.learn.count_kernels import min_max_kernel
+from rwk.learn.count_kernels import tanimoto_kernel
 from rwk.learn.exact_gp import Block
 from rwk.learn.grids import named_settings
 from rwk.learn.term_sources import FINGERPRINTS
@@ -39,6 +41,7 @@ BASELINE_SETTINGS: Final[Mapping[str, tuple[Mapping[str, Any], ...]]] = {
     "FGW": ({"alpha": 0.25}, {"alpha": 0.75}),
     "RetGK": ({},),
 }
+CONSTANT: Final = "constant"
 KERNEL_METHODS: Final = (
     "RW",
     "RW+FP",
@@ -86,8 +89,9 @@ class MoleculeData:
     def counts(self, kind: str) -> FloatArray:
         return fingerprint_counts(self.graphs, kind)
 
-    def fingerprints(self, kind: str) -> Block:
-        return Block(self._kept(f"fingerprints-{kind}", lambda: self._min_max(kind)), False)
+    def fingerprints(self, *kinds: str) -> dict[str, Block]:
+        """A kernel on each kind of substructures."""
+        return {kind: Block(self._kept(f"tanimoto-{kind}", partial(self._tanimoto, kind)), False) for kind in kinds}
 
     def rw(self) -> dict[str, Block]:
         """The discrepancies of every RW setting."""
@@ -113,11 +117,12 @@ class MoleculeData:
         if method in ("RW", "RW-plain"):
             return self.rw() | (both if method == "RW" else {})
         if method == "RW+FP":
-            return self.rw() | {FINGERPRINTS: self.fingerprints("both")} | both
-        if method in ("FP-Morgan", "FP-fragments"):
-            return {FINGERPRINTS: self.fingerprints(method.removeprefix("FP-").lower())}
-        if method in ("FP", "FP+composition"):
-            return {FINGERPRINTS: self.fingerprints("both")} | (both if method != "FP" else {})
+            return self.rw() | self.fingerprints(*FINGERPRINTS) | both
+        if method == "FP+composition":
+            return self.fingerprints(*FINGERPRINTS) | both
+        if method == "FP" or method.startswith("FP-"):
+            kinds = FINGERPRINTS if method == "FP" else (method.removeprefix("FP-").lower(),)
+            return self.fingerprints(*kinds) | {CONSTANT: Block(np.ones((len(self.graphs),) * 2), False)}
         return self.baseline(method) | both
 
     def inputs(self, method: str) -> Any:
@@ -142,9 +147,9 @@ class MoleculeData:
             return {"settings": [repr(baseline(method).set_params(**one)) for one in BASELINE_SETTINGS[method]]}
         return {"gauche": version("gauche")} if method == GAUCHE else {}
 
-    def _min_max(self, kind: str) -> FloatArray:
+    def _tanimoto(self, kind: str) -> FloatArray:
         counts = self.counts(kind)
-        return min_max_kernel(counts, counts)
+        return tanimoto_kernel(counts, counts)
 
     def _kept(self, title: str, make: Callable[[], FloatArray]) -> FloatArray:
         """A matrix from the folder of matrices; else made, and kept there in single precision."""

@@ -1,4 +1,4 @@
-"""The min-max kernel on counts, of substructures of molecules or of nodes and edges of each kind."""
+"""Kernels on counts: Tanimoto for substructures of molecules, min-max for nodes and edges of each kind."""
 
 from __future__ import annotations
 
@@ -13,8 +13,19 @@ from rwk.runtime.threads import in_threads
 ROWS_AT_ONCE: Final = 64
 
 
+def tanimoto_kernel(first: FloatArray, second: FloatArray) -> FloatArray:
+    """⟨x, y⟩ / (|x|² + |y|² − ⟨x, y⟩) between rows of counts; 1 between two rows of zeros.
+
+    >>> tanimoto_kernel(np.array([[1.0, 2.0]]), np.array([[1.0, 2.0], [2.0, 1.0], [0.0, 0.0]])).round(2).tolist()
+    [[1.0, 0.67, 0.0]]
+    """
+    common = first @ second.T
+    total = np.einsum("ij,ij->i", first, first)[:, None] + np.einsum("ij,ij->i", second, second)[None, :] - common
+    return np.asarray(np.where(total > 0, common / np.where(total > 0, total, 1.0), 1.0))
+
+
 def min_max_kernel(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Σ min(x, y) / Σ max(x, y) between rows of counts: the Tanimoto kernel of multisets.
+    """Σ min(x, y) / Σ max(x, y) between rows of counts: what two multisets share.
 
     >>> min_max_kernel(np.array([[1.0, 2.0]]), np.array([[1.0, 2.0], [2.0, 1.0], [0.0, 0.0]])).round(2).tolist()
     [[1.0, 0.5, 0.0]]

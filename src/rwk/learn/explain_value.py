@@ -194,7 +194,7 @@ def _of_nodes(
             falls = np.where(small, -one.slope, np.expm1(-one.slope * values) / np.where(small, 1.0, values))
             found += one.weight * ((coefficients * falls) @ paid)
             constant += one.weight * float(coefficients.sum())
-        elif one.name != FINGERPRINTS and sources.composition is not None:
+        elif one.name not in FINGERPRINTS and sources.composition is not None:
             parts, rest = sources.composition.node_parts(one.name, graph, sources.graphs, one.weight * coefficients)
             found += parts
             constant += rest

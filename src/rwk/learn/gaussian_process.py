@@ -32,7 +32,7 @@ MOST_EXACT: Final = 5000  # graphs; more are fitted with landmarks
 class RWKGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Regression on graphs with error bars: a Gaussian process on a sum of RW kernels.
 
-    The kernel is Σ w exp(−η D / mean D) over the settings, with discrepancies D, and optionally a kernel on
+    The kernel is Σ w exp(−η D / mean D) over the settings, with discrepancies D, and optionally kernels on
     fingerprints and three on the composition of the graphs. Weights, η and the noise are chosen together, by marginal
     likelihood with gradients or by leave-one-out density. Discrepancies are computed once per setting. Targets are
     standardised inside. Error bars are those of a measurement: they include the noise.
@@ -43,8 +43,9 @@ class RWKGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         The terms of the sum: the name of a grid (see `RWKClassifier`), or a mapping from names to settings, each a
         mapping of `rwk.Parameters`.
     fingerprints : {None, "morgan", "fragments", "both"}, default None
-        Add the min-max kernel on counts of substructures. Graphs must then be given as SMILES, as RDKit molecules, or
-        as a GraphSet whose names are SMILES.
+        Add the Tanimoto kernel on counts of substructures: of circular ones (Morgan), of functional groups, or one
+        kernel on each. Graphs must then be given as SMILES, as RDKit molecules, or as a GraphSet whose names are
+        SMILES.
     extensive : bool, default True
         Add kernels on the numbers of nodes and edges of each kind: two linear ones, for quantities that grow with the
         graph, and the min-max kernel.

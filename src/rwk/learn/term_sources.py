@@ -6,24 +6,38 @@ import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 import numpy as np
 
 from rwk.convert import as_graphs
-from rwk.convert.fingerprints import fingerprint_counts, smiles_of
+from rwk.convert.fingerprints import columns_of, fingerprint_counts, smiles_of
 from rwk.convert.label_coding import in_form_of
 from rwk.convert.molecules import molecules
 from rwk.graphs import GraphSet
 from rwk.kernel import RWKernel
 from rwk.learn.composition import CompositionTerms
-from rwk.learn.count_kernels import min_max_kernel
+from rwk.learn.count_kernels import tanimoto_kernel
 from rwk.learn.exact_gp import Block
 from rwk.parameters import Parameters
 from rwk.runtime.arrays import FloatArray, IntArray
 
-FINGERPRINTS = "fingerprints"
+FINGERPRINTS: Final = ("morgan", "fragments")  # the terms on counts of substructures
+
+
+def fingerprint_blocks(first: FloatArray, second: FloatArray, kind: str) -> dict[str, Block]:
+    """The Tanimoto kernel on each kind of substructures: a molecule has many times more Morgan counts than groups.
+
+    In one kernel on all counts the functional groups would hardly take part; in two, their weight is learned.
+
+    >>> counts = fingerprint_counts(["CCO", "CCCO"], "both")
+    >>> list(fingerprint_blocks(counts, counts, "both"))
+    ['morgan', 'fragments']
+    """
+    return {
+        name: Block(tanimoto_kernel(first[:, part], second[:, part]), False) for name, part in columns_of(kind).items()
+    }
 
 
 @dataclass(frozen=True)
@@ -108,8 +122,8 @@ class TermSources:
         found = {
             name: Block(kernel.discrepancy_among(graphs, diagonal=True), True) for name, kernel in self.kernels.items()
         }
-        if self.counts is not None:
-            found[FINGERPRINTS] = Block(np.ones(len(graphs)), False)
+        if (kind := self.options.fingerprints) is not None:
+            found |= {name: Block(np.ones(len(graphs)), False) for name in columns_of(kind)}
         if self.composition is not None:
             found |= self.composition.own(graphs)
         return found
@@ -117,10 +131,10 @@ class TermSources:
     def among(self, X: Any, graphs: GraphSet) -> dict[str, Block]:
         """Square matrices of new graphs with each other."""
         found = {name: Block(kernel.discrepancy_among(graphs), True) for name, kernel in self.kernels.items()}
-        if self.counts is not None:
+        if (kind := self.options.fingerprints) is not None:
             counts = self._counts_of(X, graphs)
             assert counts is not None
-            found[FINGERPRINTS] = Block(min_max_kernel(counts, counts), False)
+            found |= fingerprint_blocks(counts, counts, kind)
         if self.composition is not None:
             found |= self.composition.blocks(graphs, graphs)
         return found
@@ -155,9 +169,9 @@ class TermSources:
         return None if kind is None else fingerprint_counts(_molecules_of(X, graphs), kind)
 
     def _counted(self, counts: FloatArray | None, graphs: GraphSet) -> dict[str, Block]:
-        found = {}
-        if self.counts is not None and counts is not None:
-            found[FINGERPRINTS] = Block(min_max_kernel(counts, self.counts), False)
+        found: dict[str, Block] = {}
+        if (kind := self.options.fingerprints) is not None and counts is not None and self.counts is not None:
+            found |= fingerprint_blocks(counts, self.counts, kind)
         if self.composition is not None:
             found |= self.composition.blocks(graphs, self.graphs)
         return found
