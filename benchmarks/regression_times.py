@@ -6,8 +6,9 @@ The parts are timed one after the other. Run it on a computer that does nothing 
 is in the record too, depends less on what else is running.
 
 With `--matrices FOLDER` matrices are kept there with the seconds that they took, and `--only atoms` stops after one of
-them: parts can be timed by several calls, each on cores of its own, and the last call adds them up (all but CPU time). `--packed FOLDER`
-takes graphs from files of `regression_packed.py`, on a computer without RDKit; reading is then no part of the time.
+them: parts can be timed by several calls, each on cores of its own, and the last call adds them up (but not the CPU
+time and the clock of one call). `--packed FOLDER` takes graphs from files of `regression_packed.py`, on a
+computer without RDKit; reading is then no part of the time.
 """
 
 from __future__ import annotations

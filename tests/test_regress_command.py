@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from commands import run_here
+from rwk.convert.table_files import smiles_columns
 
 pytest.importorskip("rdkit")
 pytest.importorskip("matplotlib")
@@ -63,10 +64,28 @@ def test_the_folder_has_a_report(made) -> None:
     assert SMILES[0] in page
 
 
+def test_the_only_column_of_numbers_is_learned(made) -> None:
+    folder, _ = made
+    smiles, values, name = smiles_columns(folder / "table.csv", None, None)
+    assert (smiles, name) == (SMILES, "length")
+    assert values == [float(len(one)) for one in SMILES]
+
+
 def test_mistakes_are_one_sentence(made) -> None:
     folder, _ = made
+    (folder / "several.csv").write_text("smiles,first,second,id\nCC,1,2,7\nCCC,2,,8\n")
+    (folder / "typo.csv").write_text("smiles,y\nCC,1\nCCX(,2\nCCC,3\n")
+    (folder / "words.csv").write_text("smiles,colour\nCC,red\nCCC,\n")
     for arguments, sentence in (
-        (["regress", folder / "table.csv", "-o", folder / "none"], "name it with --target"),
+        (
+            ["regress", folder / "several.csv", "-o", folder / "none"],
+            "name the column of the values to learn with --target; the columns of numbers are 'first', 'second'",
+        ),
+        (
+            ["regress", folder / "words.csv", "-o", folder / "none"],
+            "with --target; no column of 'smiles', 'colour' has numbers",
+        ),
+        (["regress", folder / "typo.csv", "-o", folder / "none"], "SMILES do not parse: line 3 ('CCX(')"),
         (["predict", folder / "table.csv", folder / "table.csv"], "is not a saved regression model"),
     ):
         done = run_here(*arguments)

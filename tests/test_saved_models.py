@@ -49,9 +49,21 @@ def test_another_version_is_refused(saved: tuple[RWKGaussianProcess, Path], tmp_
 def test_other_files_are_no_models(saved: tuple[RWKGaussianProcess, Path], tmp_path: Path) -> None:
     (tmp_path / "text.npz").write_text("hello")
     np.savez(tmp_path / "arrays.npz", values=np.ones(3))
-    for place in (tmp_path / "text.npz", tmp_path / "arrays.npz", tmp_path / "missing.npz"):
+    for place in (tmp_path / "text.npz", tmp_path / "arrays.npz"):
         with pytest.raises(ValueError, match="is not a saved regression model"):
             load_model(place)
+    with pytest.raises(ValueError, match=r"there is no file .*missing\.npz; make a model with rwk regress"):
+        load_model(tmp_path / "missing.npz")
+
+
+def test_a_damaged_model_is_one_sentence(saved: tuple[RWKGaussianProcess, Path], tmp_path: Path) -> None:
+    whole = saved[1].read_bytes()
+    for content in (whole[: len(whole) // 2], whole[:-400] + bytes([whole[-400] ^ 255]) + whole[-399:]):
+        (tmp_path / "damaged.npz").write_bytes(content)
+        with pytest.raises(ValueError, match=r"damaged.npz is damaged, or is not a saved regression model"):
+            load_model(tmp_path / "damaged.npz")
+    with pytest.raises(ValueError, match="is damaged, or is not a saved"):
+        load_model(changed(saved[1], tmp_path / "less.npz", model={}))
 
 
 def test_molecules_with_fingerprints(tmp_path: Path) -> None:

@@ -42,8 +42,7 @@ def regress(
     from rwk.runtime.files import check_writable, write_json
 
     smiles, values, name = smiles_columns(table, smiles_column, target)
-    if values is None:
-        raise ValueError(f"{table} has no column of values to learn; name it with --target")
+    assert values is not None
     check_writable(output / "model.npz")
     kind = "both" if fingerprints else None
     process = RWKGaussianProcess(settings=settings, fingerprints=kind, backend=backend, n_jobs=n_jobs)
@@ -58,8 +57,8 @@ def regress(
     write_rows(output / "predictions.csv", ("smiles", "value", "mean", "std", "error"), rows)
     write_rows(output / "outliers.csv", OUTLIER_COLUMNS, outlier_rows(found, smiles, values))
     _draw(found, np.array(values), str(name), output)
-    shown = {"molecules": str(len(smiles)), **{key: f"{value:.3f}" for key, value in found.scores.items()}}
-    console.print(figures_of(f"{name}: leave-one-out predictions", shown))
+    say(f"{name}: each of {len(smiles)} molecules predicted from all others")
+    console.print(figures_of("", {words: f"{found.scores[key]:.3f}" for key, words in SCORES.items()}))
     say(f"model, predictions, outliers and pictures: {output}")
 
 
@@ -84,6 +83,13 @@ def predict(
         say(f"{len(smiles)} predictions: {output}")
 
 
+SCORES = {
+    "rmse": "RMSE",
+    "mae": "MAE",
+    "r2": "R²",
+    "nlpd": "NLPD",
+    "coverage": "share in their 95 % intervals",
+}
 OUTLIER_COLUMNS = ("smiles", "value", "mean", "surprise", "neighbour", "neighbour_value")
 
 

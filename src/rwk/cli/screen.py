@@ -106,7 +106,7 @@ def what_was_kept() -> str:
 
 def figures_of(title: str, figures: Mapping[str, str]) -> Table:
     """A table of named figures, one per line, to be readable on a narrow terminal."""
-    table = Table(title=title, title_justify="left", show_header=False)
+    table = Table(title=title or None, title_justify="left", show_header=False)
     for name, figure in figures.items():
         table.add_row(name, figure)
     return table

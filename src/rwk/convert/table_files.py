@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +105,7 @@ def _column(table: Mapping[str, Any], wanted: str | None, usual: Sequence[str], 
     return next((by_name[name] for name in usual if name in by_name), None)
 
 
-def _listed(table: Mapping[str, Any]) -> str:
+def _listed(table: Iterable[str]) -> str:
     names = [repr(name) for name in table]
     return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
 
@@ -115,8 +115,7 @@ def _rows_with_target(table: Table, target: str | None, path: Path) -> list[int]
     n_rows = len(next(iter(table.values())))
     if target is None:
         return list(range(n_rows))
-    missing = ("", "nan", "none", "na")
-    rows = [i for i, value in enumerate(table[target]) if str(value).strip().lower() not in missing]
+    rows = [i for i, value in enumerate(table[target]) if not _is_missing(value)]
     if len(rows) < n_rows:
         warnings.warn(
             f"{path}: {n_rows - len(rows)} of {n_rows} rows have no {target!r} and are left out", stacklevel=2
@@ -124,12 +123,34 @@ def _rows_with_target(table: Table, target: str | None, path: Path) -> list[int]
     return rows
 
 
+def _is_missing(value: Any) -> bool:
+    return str(value).strip().lower() in ("", "nan", "none", "na")
+
+
+def _only_numbers(table: Table, path: Path) -> str:
+    """The only column of numbers; raises GraphError if there is none or there are several."""
+    found = [name for name, values in table.items() if name.lower() not in NAME_NAMES and _are_numbers(values)]
+    if len(found) == 1:
+        return found[0]
+    columns = f"the columns of numbers are {_listed(found)}" if found else f"no column of {_listed(table)} has numbers"
+    raise GraphError(f"{path}: name the column of the values to learn with --target; {columns}")
+
+
+def _are_numbers(values: Sequence[Any]) -> bool:
+    known = [value for value in values if not _is_missing(value)]
+    try:
+        return bool([float(value) for value in known])
+    except (TypeError, ValueError):
+        return False
+
+
 def smiles_columns(
     path: Path, smiles_column: str | None, target: str | None, *, with_target: bool = True
 ) -> tuple[list[str], list[float] | None, str | None]:
-    """The SMILES of a table, the numbers of its target column (None if it has none), and the name of that column.
+    """The SMILES of a table, the numbers of its target column (None if not wanted), and the name of that column.
 
-    Rows without a target are left out, unless no targets are wanted.
+    A target that is not named is the column with a usual name, or the only column of numbers. Rows without a target are
+    left out.
     """
     table = read_parquet(path) if path.suffix.lower() == ".parquet" else parse_csv(read_text(path), path)
     smiles = _column(table, smiles_column, SMILES_NAMES, path)
@@ -137,9 +158,10 @@ def smiles_columns(
         raise GraphError(
             f"{path} has no column of SMILES: its columns are {_listed(table)}; name it with --smiles-column"
         )
-    found = _column(table, target, TARGET_NAMES, path) if with_target else None
+    found = (_column(table, target, TARGET_NAMES, path) or _only_numbers(table, path)) if with_target else None
     rows = _rows_with_target(table, found, path)
     written = [str(table[smiles][i] or "").strip() for i in rows]
+    parse_smiles_rows({i + 2: text for i, text in zip(rows, written, strict=True)}, str(path))
     if found is None:
         return written, None, None
     try:

@@ -181,7 +181,7 @@ class RWKGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self.model_ = fit_feature_ridge(graphs, targets, dict(terms.settings), self.n_landmarks, seed)
         self.negative_share_, self.n_graphs_ = self.model_.negative_share, len(graphs)
         self.targets_ = targets
-        LOG.info("%d graphs, %s: %s", len(graphs), self.method_, self.model_.record())
+        LOG.info("%d graphs, %s: %s", len(graphs), self.method_, in_words(self.model_.record()))
         return self
 
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
@@ -268,3 +268,14 @@ def _selected(X: Any, chosen: Any, part: GraphSet) -> Any:
     from rwk.learn.term_sources import is_molecules
 
     return [X[int(i)] for i in chosen] if isinstance(X, list) and is_molecules(X) else part
+
+
+def in_words(record: Mapping[str, Any]) -> str:
+    """The terms that take part, heaviest first, and the noise.
+
+    >>> in_words({"weights": {"atoms": 0.25, "colours": 0.0001, "composition": 2.0}, "noise": 0.0151})
+    'weights composition 2, atoms 0.25; noise 0.0151'
+    """
+    heaviest = sorted(record.get("weights", {}).items(), key=lambda item: -float(item[1]))
+    shown = ", ".join(f"{name} {weight:.2g}" for name, weight in heaviest if weight >= 0.001)
+    return f"weights {shown}; noise {record['noise']:.3g}" if shown else f"noise {record['noise']:.3g}"

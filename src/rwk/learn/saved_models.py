@@ -21,10 +21,11 @@ from rwk.learn.gaussian_process import RWKGaussianProcess
 from rwk.learn.landmark_gp import LandmarkGP
 from rwk.learn.likelihood import Hyperparameters
 from rwk.learn.term_sources import TermSources
-from rwk.runtime.files import read_arrays, write_arrays
+from rwk.runtime.files import load_arrays, write_arrays
 from rwk.transport.problem import SOLVER_VERSION
 
 KIND: Final = "rwk regression model"
+_WRONG: Final = "{} is damaged, or is not a saved regression model; make one with rwk regress, or save_model"
 _ARRAYS: Final = ("coefficients", "factor", "removed")
 _LANDMARK_ARRAYS: Final = ("map", "coefficients", "factor")
 _LANDMARK_NUMBERS: Final = ("noise", "criterion", "target_mean", "target_std")
@@ -85,15 +86,21 @@ def load_model(path: str | os.PathLike[str]) -> RWKGaussianProcess:
     RWKGaussianProcess
         The fitted process; its predictions are those of the saved one.
     """
-    found = read_arrays(path)
-    head = _head(found, path)
-    assert found is not None
+    found, head = _read(path)
     for name, ours in (("version", __version__), ("solver", SOLVER_VERSION)):
         if head[name] != ours:
             raise ValueError(
                 f"{path} was made by {name} {head[name]} of rwk and this is {ours}; fit the model again, or install "
                 "that one"
             )
+    try:
+        return _loaded(found, head)
+    except (KeyError, TypeError, IndexError) as error:
+        raise ValueError(_WRONG.format(path)) from error
+
+
+def _loaded(found: dict[str, Any], head: dict[str, Any]) -> RWKGaussianProcess:
+    """The process that a file of this version holds."""
     estimator = head["estimator"]
     process = RWKGaussianProcess(settings=head["settings"], **estimator)
     known = {name.removeprefix("graphs_"): value for name, value in found.items() if name.startswith("graphs_")}
@@ -123,14 +130,19 @@ def _sources(process: RWKGaussianProcess, graphs: GraphSet, counts: Any) -> Term
     return replace(made, options=terms, counts=None if counts is None else np.asarray(counts, np.float64))
 
 
-def _head(found: dict[str, Any] | None, path: str | os.PathLike[str]) -> dict[str, Any]:
+def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arrays and the header of a file; raises ValueError if it is no model, or is damaged."""
+    if not Path(path).exists():
+        raise ValueError(f"there is no file {path}; make a model with rwk regress, or save_model")
     try:
-        head: dict[str, Any] = json.loads(str(found["head"])) if found else {}
-    except (KeyError, ValueError):
-        head = {}
-    if head.get("kind") != KIND:
-        raise ValueError(f"{path} is not a saved regression model; make one with rwk regress, or save_model")
-    return head
+        found = load_arrays(path)
+        head: dict[str, Any] = json.loads(str(found["head"]))
+        known = head["kind"] == KIND
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(_WRONG.format(path)) from error
+    if not known:
+        raise ValueError(_WRONG.format(path))
+    return found, head
 
 
 def _is_array(graphs: GraphSet, name: str) -> bool:

@@ -15,7 +15,7 @@ from rwk.convert import as_graphs
 from rwk.convert.fingerprints import columns_of, fingerprint_counts, smiles_of
 from rwk.convert.label_coding import in_form_of
 from rwk.convert.molecules import molecules
-from rwk.graphs import GraphSet
+from rwk.graphs import GraphError, GraphSet
 from rwk.kernel import RWKernel
 from rwk.learn.composition import CompositionTerms
 from rwk.learn.count_kernels import tanimoto_kernel
@@ -55,7 +55,10 @@ class TermOptions:
             return as_graphs(X)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*stereochemistry", category=UserWarning)
-            graphs = molecules(X, featurizer=self.featurizer)
+            try:
+                graphs = molecules(X, featurizer=self.featurizer)
+            except GraphError as error:  # a regressor can't skip a molecule, whose value it was given or is asked for
+                raise GraphError(str(error).removesuffix(", or pass on_error='skip'")) from None
         items = smiles_of(X)
         return replace(graphs, names=tuple(map(str, items))) if isinstance(items[0], str) else graphs
 

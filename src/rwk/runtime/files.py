@@ -99,7 +99,7 @@ def load_arrays(path: str | os.PathLike[str]) -> dict[str, Any]:
     Files of earlier versions have no checksum; those are read if they are whole.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:  # numpy leaves damaged files open
             arrays = {name: file[name] for name in file.files}
     except FileNotFoundError:
         raise
