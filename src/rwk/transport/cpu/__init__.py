@@ -8,6 +8,7 @@
       loading.py        step 1: the matrices of a pair
       quadratic.py      steps 2 and 6: the map Q
       sinkhorn.py       step 4: Sinkhorn rounds, on logarithms if need be
+      absorbed.py       step 4 from given couplings: no logarithms after the first round
     partial_run.py    a mass below 1: one pair at a time, over threads
       partial.py        the body of the partial problem
       partial_sinkhorn.py  its step 4

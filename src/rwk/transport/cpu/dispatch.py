@@ -44,6 +44,7 @@ LARGEST_SMALL: Final = {8: 80 * 80, 4: 56 * 56}
 # nodes of its larger graph: beyond that, the structure of eight targets leaves the cache (20 x 150 nodes: 1.3 times as
 # slow as one by one, 8 x 380: 1.7)
 LARGEST_SIDE: Final = 110
+LEAST_STARTS: Final = 4  # of a small pair that share registers: fewer are faster one by one (30 nodes: two take .6)
 LARGEST_PLAIN: Final = 56 * 56  # n * m of the largest single pair that NumPy solves, so that nothing is compiled
 
 NO_COUPLINGS: Final = np.empty((0, 0, 0))
@@ -141,14 +142,17 @@ def run_starts(
     *,
     n_jobs: int | None = None,
 ) -> list[PairSolution]:
-    """Solve one pair from many couplings (S, n, m): small pairs side by side, one start per lane."""
+    """Solve one pair from many couplings (S, n, m); many starts of a small pair side by side, one per lane.
+
+    Where a kernel would underflow, it absorbs potentials (absorbed.py).
+    """
     measures, pairs = in_precision(measures, "float64"), np.repeat(np.array([[a, b]]), len(starts), axis=0)
     if weights.mass < 1.0:
         return partial_solutions(measures, pairs, weights, options, couplings=list(starts), n_jobs=n_jobs)
     found: list[PairSolution | None] = [None] * len(starts)
     left = np.arange(len(starts))
     with one_blas_thread():
-        if is_small(measures, pairs[:1])[0]:
+        if len(starts) >= LEAST_STARTS and is_small(measures, pairs[:1])[0]:
             results, unsolved = PairResults.empty(len(starts)), np.zeros(len(starts), np.bool_)
             outputs = LaneOutputs(results, unsolved, np.empty(starts.shape), NO_TRACE)
             lanes = KeptMemory().room_for(measures, pairs, weights, np.dtype(np.float64))

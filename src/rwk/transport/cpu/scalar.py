@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from rwk.runtime.compiling import compiled, compiled_inside
+from rwk.transport.cpu.absorbed import absorbed_plan
 from rwk.transport.cpu.loading import N_LOADED, N_SOLVED, PairMatrices, load_into, load_pair, matrix_in, pair_memory
 from rwk.transport.cpu.quadratic import add_multiple, laplacian_times, narrowed, quadratic_map, start_image
 from rwk.transport.cpu.reductions import inner, inner_of_ratios, inner_wide
@@ -201,7 +202,7 @@ def _solve_in(
         quadratic_map(graphs, pair, weights, gamma, image)
     else:
         start_image(graphs, pair, weights, image)
-    return _descend(graphs, pair, weights, options, memory, terms, trace)
+    return _descend(graphs, pair, weights, options, memory, terms, trace, None)
 
 
 @compiled
@@ -210,16 +211,17 @@ def solve_from(graphs: Any, a: int, b: int, weights: Any, options: Any, gamma: A
     pair, image, trace = load_pair(graphs, a, b, weights), np.empty_like(gamma), np.empty((0, 2))
     quadratic_map(graphs, pair, weights, gamma, image)  # 2 start
     more = np.empty_like(gamma), np.empty_like(gamma), np.empty_like(gamma), np.empty_like(gamma)
-    return _descend(graphs, pair, weights, options, (gamma, image, *more), terms, trace)
+    return _descend(graphs, pair, weights, options, (gamma, image, *more), terms, trace, True)
 
 
 @compiled_inside
 def _descend(
-    graphs: Any, pair: PairMatrices, weights: Any, options: Any, memory: Any, terms: Any, trace: Any
+    graphs: Any, pair: PairMatrices, weights: Any, options: Any, memory: Any, terms: Any, trace: Any, absorb: Any
 ) -> tuple[Any, float, int, float, bool]:
     """Steps 3 to 9 from a coupling and its Q(gamma), the first two matrices of `memory`; four more are overwritten.
 
-    The line search tries couplings in the memory of the gradient, which is no longer needed by then.
+    The line search tries couplings in the memory of the gradient, which is no longer needed by then. Unless `absorb` is
+    None, wide kernels absorb their potentials (absorbed.py): faster, and the same but for rounding.
     """
     gamma, image, delta, delta_image, g, logs = memory
     kl = weights.beta_global * weights.degree_weight
@@ -231,7 +233,10 @@ def _descend(
     gap, converged, n_iter = np.inf, False, 0
     for iteration in range(options.max_iter):
         gradient(pair, kl, image, logs, g)  # 3 gradient
-        sinkhorn_plan(g, pair.mu, pair.nu, options.entropy, options.sinkhorn_iter, delta)  # 4 direction
+        if absorb is None:  # 4 direction
+            sinkhorn_plan(g, pair.mu, pair.nu, options.entropy, options.sinkhorn_iter, delta)
+        else:
+            absorbed_plan(g, pair.mu, pair.nu, options.entropy, options.sinkhorn_iter, delta)
         add_multiple(delta, -1.0, gamma, delta)
         slope = inner(delta, g)  # 5 gap
         gap = -slope

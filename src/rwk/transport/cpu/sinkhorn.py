@@ -37,13 +37,13 @@ def sinkhorn_plan(g: Any, mu: Any, nu: Any, lam: float, rounds: int, plan: Any) 
         inverse = g.dtype.type(1.0 / lam)
         for p in range(len(costs)):
             flat_plan[p] = exp_of((low - costs[p]) * inverse)
-        _plan_of_kernel(plan, mu, nu, rounds)
+        plan_of_kernel(plan, mu, nu, rounds)
     elif spread <= PLAIN_SPREAD_64:  # too wide for float32: these rounds run in float64
         doubles = np.empty((n, m))
         flat_wide = doubles.ravel()
         for p in range(len(costs)):
             flat_wide[p] = exp_of(np.float64(low - costs[p]) / lam)
-        _plan_of_kernel(doubles, mu.astype(np.float64), nu.astype(np.float64), rounds)
+        plan_of_kernel(doubles, mu.astype(np.float64), nu.astype(np.float64), rounds)
         for p in range(len(costs)):
             flat_plan[p] = flat_wide[p]
     else:
@@ -52,7 +52,7 @@ def sinkhorn_plan(g: Any, mu: Any, nu: Any, lam: float, rounds: int, plan: Any) 
 
 
 @compiled_inside
-def _plan_of_kernel(kernel: Any, mu: Any, nu: Any, rounds: int) -> None:
+def plan_of_kernel(kernel: Any, mu: Any, nu: Any, rounds: int) -> None:
     """Overwrite a kernel K with diag(u) K diag(v), rounded to its marginals.
 
     Each round passes over K once: as soon as the u of four rows are known, these rows are added to the sums K^T u that
