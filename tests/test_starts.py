@@ -10,14 +10,16 @@ import pytest
 from hypothesis import given
 
 import naive
-from asserts import assert_close, tolerance
+from asserts import assert_close, assert_marginals, tolerance
 from generators import all_settings, graph_sets, laws
 from rwk import Graph, GraphSet, Parameters, RWKernel, align, as_graphs
 from rwk.gram.matrices import matrix_of_starts
 from rwk.parameters import ParameterError
 from rwk.represent import represent
+from rwk.transport.cpu.absorbed import absorbed_plan
+from rwk.transport.cpu.dispatch import LEAST_STARTS, run_starts
 from rwk.transport.pairs import planned, solve_pair
-from rwk.transport.starts import best_solution, best_values, start_costs
+from rwk.transport.starts import FINALISTS, annealed_solutions, best_solution, best_values, start_costs
 
 
 @laws(40)
@@ -87,6 +89,58 @@ def test_many_pairs_find_what_single_pairs_find(precision: str) -> None:
     matrix = matrix_of_starts(graphs, parameters, 4)
     assert np.array_equal(matrix, matrix.T)
     assert np.array_equal(matrix[np.triu_indices(len(graphs))], found.astype(np.float32))
+
+
+@pytest.mark.parametrize("spread", [20.0, 400.0, 5e3, 1e6])
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (1, 6), (5, 3), (12, 17), (40, 33)])
+def test_absorbed_rounds_are_sinkhorn_rounds(n: int, m: int, spread: float) -> None:
+    """Also where few columns are cheap for all rows, so that potentials move far, and where rounds are many."""
+    rng = np.random.default_rng(n + m)
+    g, mu, nu = rng.random((n, m)), rng.dirichlet(np.ones(n)) + 1e-3, rng.dirichlet(np.ones(m)) + 1e-3
+    mu, nu = mu / mu.sum(), nu / nu.sum()
+    g[:, : m // 3] *= 1e-2
+    lam = max(float(np.ptp(g)), 1e-3) / spread
+    for rounds in (1, 2, 9, 30, 200):
+        found = np.empty((n, m))
+        absorbed_plan(g, mu, nu, lam, rounds, found)
+        wanted = naive.rounded(naive.sinkhorn(g, mu, nu, lam, rounds), mu, nu)
+        assert_close(found, wanted, 1e-8, what=f"{rounds} rounds")
+        assert_marginals(found, mu, nu)
+
+
+def annealed(n_starts: int, finalists: int | None, n: int = 12) -> Any:
+    settings = Parameters(beta_global=5.0, entropy=0.02, max_iter=30, sinkhorn_iter=30)
+    rng = np.random.default_rng(n)
+    graphs = as_graphs([nx.gnp_random_graph(size, 0.3, seed=int(rng.integers(100))) for size in (n, n + 2)])
+    measures, _ = represent(graphs, settings)
+    return annealed_solutions(
+        measures, 0, 1, settings.cost_weights(), settings.scg_options(),
+        n_starts=n_starts, entropies=[0.1, 0.02], finalists=finalists,
+    )  # fmt: skip
+
+
+def test_the_first_starts_and_the_best_of_the_others_go_on() -> None:
+    few, many, all_of_them = annealed(FINALISTS - 1, None), annealed(10, FINALISTS), annealed(10, None)
+    assert [len(stage) for stage in (*few, *many, *all_of_them)] == [2, 2, 3, 3, 10, 10]
+    for stage, first in zip(many, few, strict=True):
+        for one, other in zip(stage, first, strict=False):
+            assert_close(one.coupling, other.coupling, 1e-12)
+    final = min(np.abs(many[-1][-1].coupling - one.coupling).max() for one in all_of_them[-1][FINALISTS - 1 :])
+    assert final < 1e-9
+    assert min(one.value for one in many[-1]) <= min(one.value for one in few[-1])
+
+
+def test_starts_side_by_side_equal_starts_one_by_one() -> None:
+    """At an entropy at which kernels underflow in some lanes too."""
+    settings = Parameters(beta_global=5.0, entropy=0.004, max_iter=20, sinkhorn_iter=20)
+    measures, _ = represent(as_graphs([nx.gnp_random_graph(size, 0.3, seed=size) for size in (9, 14)]), settings)
+    weights, options = settings.cost_weights(), settings.scg_options()
+    starts = np.full((LEAST_STARTS, 9, 14), 1 / (9 * 14))
+    together = run_starts(measures, 0, 1, weights, options, starts)
+    for one in together:
+        alone = run_starts(measures, 0, 1, weights, options, starts[:1])[0]
+        assert_close(one.value, alone.value, 1e-7)
+        assert_close(one.value, solve_pair(measures, 0, 1, weights, options).value, 1e-7)
 
 
 def test_starts_follow_the_seed() -> None:

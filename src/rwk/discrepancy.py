@@ -25,7 +25,7 @@ from rwk.transport.measures import GraphMeasures, in_precision
 from rwk.transport.pairs import check_solution
 from rwk.transport.payments import node_payments
 from rwk.transport.problem import PairSolution
-from rwk.transport.starts import annealed_solutions, best_solution
+from rwk.transport.starts import FINALISTS, annealed_solutions, best_solution
 
 Matrix = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ def align(
         Two graphs, each in any form that `as_graphs` accepts.
     n_starts : int, default 1
         Number of starts; the best solution is returned. All starts but the first are random couplings. With a preset, 1
-        means 10.
+        means 10, and after one iteration only the first two and the best of the others go on.
     preset : str, optional
         "matching" sets what suits a matching of nodes better than a kernel: more weight on the structure, several
         starts, and a low entropy that is reached in stages. Other keywords still count.
@@ -215,8 +215,9 @@ def annealing_of(
     settings: Parameters,
     n_starts: int,
     stages: Sequence[float] = ANNEALING,
+    finalists: int | None = FINALISTS,
 ) -> list[list[PairSolution]]:
-    """The solutions of all starts at each stage; stages are entropies in units of that of the settings."""
+    """The solutions at each stage of the starts that go on; stages are entropies in units of that of the settings."""
     if settings.solver() == "exact":
         raise ParameterError("direction='exact' has no entropy to anneal; use the default direction, 'sinkhorn'")
     return annealed_solutions(
@@ -230,6 +231,7 @@ def annealing_of(
         seed=settings.random_state,
         backend=settings.backend,
         n_jobs=settings.n_jobs,
+        finalists=finalists,
     )
 
 

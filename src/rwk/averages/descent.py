@@ -141,7 +141,7 @@ def fresh_position(averaging: Averaging, graph: Graph, look: int) -> Position:
     stages: list[Any] = [None] * count
 
     def work(s: int) -> int:
-        stages[s] = annealing_of(measures, 0, s + 1, replace(settings, n_jobs=1), ANNEALED)
+        stages[s] = annealing_of(measures, 0, s + 1, replace(settings, n_jobs=1), ANNEALED, finalists=None)
         return 1
 
     in_threads(work, count, n_jobs=settings.n_jobs, tick=None)

@@ -76,7 +76,8 @@ def match(
         "normal" 50, a start of transport and 500 kicks; "thorough" 200, 10 starts of transport and 2,000 kicks. A
         matching that preserves every edge and label ends the search.
     n_starts : int, optional
-        Number of starts of transport, solved together, in place of that of the effort.
+        Number of starts of transport, in place of that of the effort. After one iteration, the first two and the best
+        of the others go on.
     kicks : int, optional
         How often each of the three best assignments is disturbed and improved again, in place of the number of the
         effort; more find better ones in difficult cases.

@@ -8,7 +8,7 @@ other pairs. It does depend on the order of the nodes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ from rwk.transport.problem import (
     PairSolution,
     ScgOptions,
 )
+
+FINALISTS: Final = 3  # of the starts of an annealing, where more were tried
 
 
 def start_costs(sizes: tuple[int, int], start: int, seed: int | None = 0) -> NDArray[np.float64]:
@@ -71,10 +73,13 @@ def annealed_solutions(
     seed: int | None = 0,
     backend: str = "cpu",
     n_jobs: int | None = None,
+    finalists: int | None = FINALISTS,
 ) -> list[list[PairSolution]]:
     """Solutions of every stage of an annealing, one per start: each stage starts near the couplings of the last.
 
-    All starts of a stage are solved together. Start 0 of the first stage is mu nu^T.
+    All starts of a stage are solved together. Start 0 of the first stage is mu nu^T. If there are more starts than
+    `finalists`, one iteration decides which of them go on: the first ones, and the best of the others. So the best
+    solution of many starts is no worse than that of the first ones alone. None lets all go on.
     """
     mu, nu = (measures.weights[measures.offsets[g] : measures.offsets[g + 1]] for g in (a, b))
     product = weights.mass * np.outer(mu, nu)
@@ -82,14 +87,23 @@ def annealed_solutions(
     if n_starts > 1:
         costs = np.stack([start_costs(product.shape, start, seed) for start in range(1, n_starts)])
         plans = np.concatenate([plans, weights.mass * _plans(costs, mu, nu, options.sinkhorn_iter)])
+
+    def solved(starts: Any, entropy: float, max_iter: int) -> list[PairSolution]:
+        mixed = START_SHARE * starts + (1.0 - START_SHARE) * product
+        now = options._replace(entropy=entropy, max_iter=max_iter)
+        found: list[PairSolution] = backend_named(backend).run_starts(
+            measures, a, b, weights, now, mixed, n_jobs=n_jobs
+        )  # fmt: skip
+        return found
+
+    if finalists is not None and n_starts > finalists:
+        others = plans[finalists - 1 :]
+        values = [one.value for one in solved(others, entropies[0], 1)]
+        plans = np.concatenate([plans[: finalists - 1], others[None, int(np.argmin(values))]])
     stages: list[list[PairSolution]] = []
     for entropy in entropies:
-        mixed = START_SHARE * plans + (1.0 - START_SHARE) * product
-        stage = backend_named(backend).run_starts(
-            measures, a, b, weights, options._replace(entropy=entropy), mixed, n_jobs=n_jobs
-        )
-        stages.append(stage)
-        plans = np.stack([solution.coupling for solution in stage])
+        stages.append(solved(plans, entropy, options.max_iter))
+        plans = np.stack([solution.coupling for solution in stages[-1]])
     return stages
 
 
@@ -97,16 +111,12 @@ def _plans(
     costs: NDArray[np.float64], mu: NDArray[np.float64], nu: NDArray[np.float64], rounds: int
 ) -> NDArray[np.float64]:
     """The Sinkhorn plans of costs (S, n, m) between 0 and 1, rounded to exact marginals (R13)."""
-    kernel = np.exp(-costs / START_ENTROPY)
-    u, v = np.ones((len(costs), len(mu), 1)), np.ones((len(costs), len(nu), 1))
-    for _ in range(rounds):
-        v = nu[:, None] / (kernel.transpose(0, 2, 1) @ u)
-        u = mu[:, None] / (kernel @ v)
-    plans = u * kernel * v.transpose(0, 2, 1)
-    plans *= np.minimum(1.0, nu / plans.sum(axis=1))[:, None, :]
-    rows, columns = mu - plans.sum(axis=2), nu - plans.sum(axis=1)
-    left = np.maximum(rows.sum(axis=1), 1e-300)
-    return np.asarray(plans + rows[:, :, None] * columns[:, None, :] / left[:, None, None])
+    from rwk.transport.cpu.sinkhorn import sinkhorn_plan
+
+    plans, mu, nu = np.empty_like(costs), mu.astype(np.float64), nu.astype(np.float64)
+    for cost, plan in zip(costs, plans, strict=True):
+        sinkhorn_plan(cost, mu, nu, START_ENTROPY, rounds, plan)
+    return plans
 
 
 def best_values(
