@@ -12,7 +12,7 @@ from rwk.learn import smo
 from rwk.runtime import compiling
 from rwk.transport.cpu import dispatch
 
-SOLVERS = {"solve_side_by_side", "solve_chunk", "solve_one"}
+SOLVERS = {"solve_side_by_side", "solve_in_rows", "solve_chunk", "solve_one"}
 
 
 def test_warmup_calls_every_solver_in_both_precisions(monkeypatch: pytest.MonkeyPatch) -> None:

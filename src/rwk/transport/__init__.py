@@ -25,6 +25,7 @@ alone, so a value never depends on the other pairs (R16). Each body is there bec
 
     lanes    As many small pairs at once as a register has lanes: a third faster than scalar at 48 nodes, a sixth at
              80, level with it at about 100.
+    rows     Larger pairs one at a time, vectors along their rows.
     scalar   One large pair at a time, products by BLAS; also rounds on logarithms, and starts near a plan of costs.
     fused    Small pairs, a kernel per step, matrices in registers: 25 million pairs per second up to 16 nodes, 6
              million up to 32, 1.2 million up to 64 (one H200, single precision); a CPU thread solves 30,000 of MUTAG.

@@ -4,7 +4,8 @@
     ahead.py          compiling in two processes
     chunks.py         long lists of pairs as chunks of similar cost
     lanes/            the body of small pairs: as many at once as a register has lanes
-    scalar.py         the body of large pairs: one at a time
+    rows/             the body of large pairs: one at a time, with vectors along its rows
+    scalar.py         the body of single large pairs: from any start, with couplings, and on logarithms if need be
       loading.py        step 1: the matrices of a pair
       quadratic.py      steps 2 and 6: the map Q
       sinkhorn.py       step 4: Sinkhorn rounds, on logarithms if need be
@@ -21,7 +22,7 @@
     simd/             vectors as values of compiled code
 
     dispatch ──► chunks, ahead
-       ├───────► lanes ───────────────────────────────┐
+       ├───────► lanes, rows ─────────────────────────┐
        ├───────► plain ──► plain_costs
        └───────► scalar ──► quadratic ──► loading ──► costs ──► sparse ──► reductions, simd
                     └─────► sinkhorn ─────────────────────────────────────────┘

@@ -198,6 +198,18 @@ def neighbour_cost(graphs: Any, a: int, b: int, scratch: CostScratch, out: Any) 
 @compiled_borrowing
 def log_degree_prior(graphs: Any, a: int, b: int, scratch: CostScratch, out: Any) -> None:
     """The logarithm of the degree prior: likeness of degrees, floored, as a joint distribution (R8)."""
+    degree_prior_rows(graphs, a, b, scratch, out)
+    n, length = out.shape
+    flat, first = out.reshape(n * length), scratch.first
+    for i in range(n):
+        if first[i] < i:
+            for k in range(i * length, (i + 1) * length, WIDTH_64):
+                store(flat, k, load(flat, k + (first[i] - i) * length))
+
+
+@compiled_borrowing
+def degree_prior_rows(graphs: Any, a: int, b: int, scratch: CostScratch, out: Any) -> None:
+    """`log_degree_prior` without repetitions: row i of it is row `scratch.first[i]` of `out`."""
     i0, k0 = graphs.offsets[a], graphs.offsets[b]
     n, m = graphs.offsets[a + 1] - i0, graphs.offsets[b + 1] - k0
     length = out.shape[1]
@@ -221,9 +233,9 @@ def log_degree_prior(graphs: Any, a: int, b: int, scratch: CostScratch, out: Any
         total += row_sums[first[i]]
     log_total = splat(flat, np.log(total))
     for i in range(n):
-        for k in range(i * length, (i + 1) * length, WIDTH_64):
-            same = load(flat, k + (first[i] - i) * length)
-            store(flat, k, same if first[i] < i else log_of(same) - log_total)
+        if first[i] == i:
+            for k in range(i * length, (i + 1) * length, WIDTH_64):
+                store(flat, k, log_of(load(flat, k)) - log_total)
 
 
 @compiled_borrowing

@@ -26,6 +26,8 @@ from rwk.transport.cpu.lanes.lane_data import LaneMemory, LaneOutputs
 from rwk.transport.cpu.loading import load_pair, with_feature_cost
 from rwk.transport.cpu.partial_run import partial_solutions, run_partial, run_partial_pairs
 from rwk.transport.cpu.plain import SpreadTooWideError, solve_plainly
+from rwk.transport.cpu.rows.row_body import RowOutputs, solve_in_rows
+from rwk.transport.cpu.rows.row_data import KeptRows
 from rwk.transport.measures import GraphMeasures, in_precision
 from rwk.transport.problem import (
     NO_COST,
@@ -63,7 +65,7 @@ def run_pairs(
     """Solve pairs as they are oriented."""
     if weights.mass < 1.0:
         return run_partial_pairs(measures, pairs, weights, options, n_jobs=n_jobs, tick=tick)
-    results, memory = PairResults.empty(len(pairs)), KeptMemory()
+    results, lanes, rows = PairResults.empty(len(pairs)), KeptMemory(), KeptRows()
     small = is_small(measures, pairs)
     for chosen, solve in ((np.flatnonzero(small), solve_small), (np.flatnonzero(~small), solve_large)):
         order, bounds = plan_chunks(
@@ -75,9 +77,9 @@ def run_pairs(
             mine = places[bounds[chunk] : bounds[chunk + 1]]
             part = PairResults.empty(len(mine))
             if solve is solve_small:
-                solve_small(measures, pairs[mine], weights, options, part, memory=memory)
+                solve_small(measures, pairs[mine], weights, options, part, memory=lanes)
             else:
-                solve(measures, pairs[mine], weights, options, part)
+                solve_large(measures, pairs[mine], weights, options, part, memory=rows)
             results.put(mine, part)
             return len(mine)
 
@@ -248,10 +250,24 @@ def solve_large(
     options: ScgOptions,
     results: PairResults,
     start: NDArray[np.float64] = NO_START,
+    *,
+    memory: KeptRows | None = None,
 ) -> None:
-    """Solve pairs one by one, all from the same start."""
+    """Solve pairs one by one, all from the same start.
+
+    Vectors run along the rows of a pair. Other starts, and pairs whose kernel would underflow, go to scalar.py.
+    """
     if weights.mass < 1.0:
         for p, (a, b) in enumerate(pairs.tolist()):
             results.put_solution(p, run_partial(measures, a, b, weights, options, start=start))
         return
-    call_compiled(scalar.solve_chunk, measures, pairs, weights, options, start, results)
+    left = np.arange(len(pairs))
+    if not start.size:
+        outputs = RowOutputs(results, np.zeros(len(pairs), np.bool_))
+        rows = (memory or KeptRows()).room_for(measures, pairs)
+        call_compiled(solve_in_rows, measures, pairs, weights, options, rows, outputs)
+        left = np.flatnonzero(outputs.unsolved)
+    if len(left):
+        part = PairResults.empty(len(left))
+        call_compiled(scalar.solve_chunk, measures, pairs[left], weights, options, start, part)
+        results.put(left, part)
