@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,9 +34,10 @@ from rwk.represent import pipeline, represent, structures
 from rwk.represent.embedding import attention_embedding, heat_signature, loss_and_gradient
 from rwk.represent.features import block_adjacency, block_laplacian, smooth_attributes, wl_colours
 from rwk.represent.spectrum import decompose
-from rwk.represent.structure import signs_of, structure_cost
+from rwk.represent.structure import hop_counts, signs_of, structure_cost
 from rwk.represent.walks import return_probabilities
 from rwk.transport import measures as measures_module
+from rwk.transport.mean_costs import mean_feature_costs, mean_neighbour_costs
 from rwk.transport.measures import GraphMeasures
 
 ON = {"beta_local": 1.0, "beta_global": 1.0, "laplacian_source": 0.1, "laplacian_target": 0.1}
@@ -408,3 +413,30 @@ def test_signs_have_three_values() -> None:
     E = np.array([[1.0, 2.0, 0.3], [1.0 + 1e-12, 0.0, 0.3], [1.0, -2.0, 0.3]])
     np.testing.assert_array_equal(signs_of(E), [[0, 1, 0], [0, 0, 0], [0, -1, 0]])
     np.testing.assert_array_equal(signs_of(E), naive.signs(E))
+
+
+# ---------------------------------------------------------------- without compiled code
+
+
+@laws(60)
+@given(graphs())
+def test_paths_are_the_same_with_and_without_compiled_code(graph: Graph) -> None:
+    counted = hop_counts(graph.n_nodes, graph.edges)
+    np.testing.assert_array_equal(counted, hop_counts(graph.n_nodes, graph.edges, plain=True))
+
+
+@laws(40)
+@given(graph_sets(), representations(attention=False))
+def test_mean_costs_are_the_same_with_and_without_compiled_code(pair: list[Graph], keywords: dict[str, Any]) -> None:
+    measures, _ = represented(pair, **keywords)
+    for means in (mean_feature_costs, mean_neighbour_costs):
+        alone, twice = means(measures, np.array([[0, 1]])), means(measures, np.array([[0, 1], [0, 1]]))
+        assert_close(alone[0], twice[0], 1e-12, scale=1.0)
+
+
+def test_a_first_alignment_compiles_nothing(tmp_path: Path) -> None:
+    code = "import networkx as nx, rwk; print(rwk.align(nx.path_graph(20), nx.cycle_graph(21)).value)"
+    fresh = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    found = subprocess.run([sys.executable, "-c", code], check=True, env=fresh, capture_output=True, text=True)
+    assert float(found.stdout) > 0.0
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]

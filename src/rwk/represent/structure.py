@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from rwk.graphs import Graph, GraphError
 from rwk.represent.spectrum import HEAT_KERNEL_TIME, Spectrum
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.compiling import compiled
+
+LARGEST_PLAIN: Final = 64  # nodes of a graph whose paths NumPy counts
 
 
 def structure_cost(
@@ -61,16 +63,33 @@ def path_lengths(graph: Graph, lengths: FloatArray | None) -> FloatArray:
     return filled
 
 
-def hop_counts(n: int, edges: IntArray) -> FloatArray:
+def hop_counts(n: int, edges: IntArray, *, plain: bool = False) -> FloatArray:
     """Shortest paths in edges between n nodes; R6: unreachable pairs get the largest length plus 1.
+
+    With `plain`, NumPy counts them if there are few nodes, so that nothing is compiled: the same whole numbers.
 
     >>> hop_counts(4, np.array([[0, 1], [1, 2]])).tolist()
     [[0.0, 1.0, 2.0, 3.0], [1.0, 0.0, 1.0, 3.0], [2.0, 1.0, 0.0, 3.0], [3.0, 3.0, 3.0, 0.0]]
     """
     ends = np.ascontiguousarray(edges, np.int64).reshape(-1, 2)
+    if plain and n <= LARGEST_PLAIN:
+        return _count_hops_plainly(n, ends)
     hops, lists = np.full((n, n), -1.0), np.zeros(2 * (n + 1) + 2 * len(ends), np.int64)
     _count_hops(ends, lists[: n + 2], lists[n + 2 : 2 * n + 2], lists[2 * n + 2 :], hops)
     return hops
+
+
+def _count_hops_plainly(n: int, edges: IntArray) -> FloatArray:
+    """`hop_counts` in NumPy: all nodes take one step at a time."""
+    adjacent, paths = np.zeros((n, n), np.bool_), np.full((n, n), -1.0)
+    adjacent[edges[:, 0], edges[:, 1]] = adjacent[edges[:, 1], edges[:, 0]] = True
+    new, hops = np.eye(n, dtype=np.bool_), 0.0
+    while new.any():
+        paths[new] = hops
+        hops += 1.0
+        new = (new @ adjacent) & (paths < 0.0)
+    paths[paths < 0.0] = hops
+    return paths
 
 
 @compiled

@@ -21,6 +21,7 @@ from rwk.runtime.arrays import FloatArray, IntArray
 HEAT_DIM: Final = 8
 ATTENTION_DIM: Final = 64
 ENTRIES_AT_ONCE: Final = 2**20  # of the Laplacians that are decomposed together
+FEW_GRAPHS: Final = 4  # paths of so many small graphs are counted without compiled code
 
 
 class Needs(NamedTuple):
@@ -159,6 +160,6 @@ def _cost(graphs: GraphSet, i: int, parameters: Parameters, parts: tuple[Any, ..
         return np.zeros(laplacian.shape)
     if parameters.structure == "shortest-path":
         edges = slice(graphs.edge_offsets[i], graphs.edge_offsets[i + 1])
-        return structure_of.hop_counts(len(laplacian), graphs.edges[edges])
+        return structure_of.hop_counts(len(laplacian), graphs.edges[edges], plain=len(graphs) <= FEW_GRAPHS)
     distances = structure_of.row_distances(embedding, signs) if parameters.structure == "embedding" else None
     return structure_of.structure_cost(parameters.structure, graphs[i], laplacian, spectrum, distances)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rwk.runtime.compiling import compiled
 from rwk.transport.cpu.costs import cost_scratch, feature_cost, neighbour_cost, padded
+from rwk.transport.cpu.plain_costs import LARGEST_PLAIN, feature_costs, neighbour_costs
 from rwk.transport.measures import GraphMeasures
 
 N_PAIRS: Final = 256  # in a sample
@@ -74,7 +75,14 @@ def _distances(rows: Any, offsets: Any, pairs: Any, count: int) -> Any:
 
 
 def _means(graphs: GraphMeasures, pairs: NDArray[np.int64], of_features: bool) -> NDArray[np.float64]:
+    """The mean cost of each pair; of a single small pair in plain NumPy, so that an alignment compiles nothing."""
     n, m = graphs.sizes[pairs].max(axis=0, initial=1).tolist()
+    if len(pairs) == 1 and n * m <= LARGEST_PLAIN:
+        a, b = pairs[0].tolist()
+        if of_features:
+            return np.array([feature_costs(graphs, a, b).mean()])
+        source, target = (slice(graphs.offsets[g], graphs.offsets[g + 1]) for g in (a, b))
+        return np.array([neighbour_costs(graphs, source, target).mean()])
     out = np.empty(len(pairs))
     _fill_means(graphs, pairs, of_features, cost_scratch(graphs, n, m), out)
     return out

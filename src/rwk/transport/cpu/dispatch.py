@@ -26,6 +26,7 @@ from rwk.transport.cpu.lanes.lane_data import LaneMemory, LaneOutputs
 from rwk.transport.cpu.loading import load_pair, with_feature_cost
 from rwk.transport.cpu.partial_run import partial_solutions, run_partial, run_partial_pairs
 from rwk.transport.cpu.plain import SpreadTooWideError, solve_plainly
+from rwk.transport.cpu.plain_costs import LARGEST_PLAIN
 from rwk.transport.cpu.rows.row_body import RowOutputs, solve_in_rows
 from rwk.transport.cpu.rows.row_data import KeptRows
 from rwk.transport.measures import GraphMeasures, in_precision
@@ -47,7 +48,6 @@ LARGEST_SMALL: Final = {8: 80 * 80, 4: 56 * 56}
 # slow as one by one, 8 x 380: 1.7)
 LARGEST_SIDE: Final = 110
 LEAST_STARTS: Final = 4  # of a small pair that share registers: fewer are faster one by one (30 nodes: two take .6)
-LARGEST_PLAIN: Final = 56 * 56  # n * m of the largest single pair that NumPy solves, so that nothing is compiled
 
 NO_COUPLINGS: Final = np.empty((0, 0, 0))
 NO_TRACE: Final = np.empty((0, 2))

@@ -14,6 +14,7 @@ from rwk.transport.problem import PRIOR_FLOOR, ROUNDING, CostWeights
 
 Matrix = NDArray[np.float64]
 NOTHING: Final = np.empty((0, 0))
+LARGEST_PLAIN: Final = 56 * 56  # n * m of the largest single pair that NumPy solves, so that nothing is compiled
 
 
 def load_plainly(measures: GraphMeasures, a: int, b: int, weights: CostWeights) -> PairMatrices:
