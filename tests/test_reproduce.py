@@ -511,6 +511,18 @@ def test_classify_sees_complete_graphs_with_lengths_in_both_forms(lengths: Path,
     assert json.loads((tmp_path / "given" / "run.json").read_text())["forms"] == [""]
 
 
+def test_other_commands_warn_of_complete_graphs_or_see_their_bonds(lengths: Path, tmp_path: Path) -> None:
+    quick = ("--n-jobs", "1", "--backend", "cpu", "--max-iter", "1")
+    done = command("gram", lengths, "-o", tmp_path / "K.npz", *quick)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("every two nodes of each graph are joined") == 1
+    done = command("gram", lengths, "-o", tmp_path / "K.npz", *quick, "--structure", "edge-distance")
+    assert "every two nodes" not in done.stderr
+    done = command("explain", lengths, "0", "-o", tmp_path / "why.png", *quick)
+    assert done.returncode == 0, done.stderr
+    assert "every two nodes" not in done.stderr
+
+
 def test_classify_and_reproduce_get_the_same_folds_right(toy: Path, tmp_path: Path) -> None:
     """The same method under the same name, with the same settings, on the same folds, in the same precision."""
     both = ("--grid", "small", "--repeats", "1", "--splits", "3", "--n-jobs", "1", "--backend", "cpu")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rwk.cli.options import with_columns, with_parameters
-from rwk.cli.screen import Data, console, figures_of, load_graphs, note, said_if_stopped, say, say_cost
+from rwk.cli.screen import Data, console, figures_of, load_graphs, note, note_complete, said_if_stopped, say, say_cost
 from rwk.parameters import Parameters
 from rwk.runtime.progress import progress_bar
 
@@ -68,7 +68,7 @@ def classify(
     from rwk.experiment.run_folder import add_baselines
 
     graphs = first_form({"": load_graphs(data)})
-    seen = seen_forms(graphs, forms)
+    seen = seen_forms(graphs, forms, parameters.structure)
     everything = method.lower() == "all"
     fair = not published_grids
     made = method_of_user("RWK" if everything else method, grid, parameters, graphs, fair=fair)
@@ -82,17 +82,17 @@ def classify(
             say(add_baselines(graphs, others, output, folds=folds, options=options, budget=budget, forms=seen))
 
 
-def seen_forms(graphs: GraphSet, forms: str) -> dict[str, GraphSet]:
+def seen_forms(graphs: GraphSet, forms: str, structure: str) -> dict[str, GraphSet]:
     """The forms that methods see; says so if there are several, or if all graphs are complete and tell nothing."""
-    from rwk.datasets.forms import FORMS, NO_STRUCTURE, GraphForms, without_structure
+    from rwk.datasets.forms import FORMS, GraphForms
     from rwk.runtime.parameter_checks import check_choice
 
     check_choice("forms", forms, FORMS)
     seen = GraphForms.learned(graphs).of(graphs) if forms == "auto" else {"": graphs}
     if len(seen) > 1:
         note(f"complete graphs with lengths are seen as {' and as '.join(seen)}; --forms given sees them as they are")
-    elif without_structure(graphs):
-        note(f"warning: {NO_STRUCTURE}")
+    else:
+        note_complete(graphs, structure)
     return seen
 
 

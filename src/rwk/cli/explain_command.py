@@ -27,6 +27,7 @@ def explain(
     supports: Annotated[int, typer.Option(help="How many graphs to show for each direction.", min=1)] = 5,
 ) -> None:
     """Explain a graph's predicted class or value: the graphs that pulled it there, and the nodes that matter."""
+    from rwk.datasets.forms import GraphForms
     from rwk.learn.explain import explain_left_out
     from rwk.learn.explain_value import explain_value_left_out
     from rwk.report import plot_explanation
@@ -34,6 +35,8 @@ def explain(
 
     check_picture(output)
     graphs = load_graphs(data)
+    # molecules in space are explained by their bonds, the first form
+    graphs = next(iter(GraphForms.learned(graphs).of(graphs).values()))
     found: Explanation | ValueExplanation
     if graphs.targets is not None and is_continuous(graphs.targets):
         found = explain_value_left_out(graphs, i, parameters, n_supports=supports)

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import typer
 
 from rwk.cli.options import with_columns, with_parameters
-from rwk.cli.screen import Data, DataSource, console, figures_of, load_graphs, said_if_stopped, say, say_cost
+from rwk.cli.screen import (
+    Data,
+    DataSource,
+    console,
+    figures_of,
+    load_graphs,
+    note_complete,
+    said_if_stopped,
+    say,
+    say_cost,
+)
 from rwk.parameters import Parameters
 from rwk.runtime.progress import progress_bar
 from rwk.runtime.words import counted, duration, size
@@ -110,6 +120,7 @@ def _in_memory(data: str | DataSource, parameters: Parameters, output: Path) -> 
 
     check_matrix_file(output)
     graphs = load_graphs(data)
+    note_complete(graphs, parameters.structure)
     measures, _ = represent(graphs, parameters)
     say_cost(graphs, parameters, measures=measures)
     kept = kept_rows(output.with_suffix(".rows"), graphs, parameters)
@@ -131,6 +142,7 @@ def _tiled(data: str | DataSource, parameters: Parameters, options: GramOptions,
     if output is not None:
         check_matrix_file(output)
     graphs = load_graphs(data)
+    note_complete(graphs, parameters.structure)
     with (
         said_if_stopped(lambda: _tiles_kept(options)),
         _executor(options) as executor,

@@ -123,6 +123,14 @@ def say_cost(
     note(f"{n_matrices * cost.n_pairs:,} pairs on {cost.backend}: {time}, {size(cost.memory_bytes)} of memory")
 
 
+def note_complete(graphs: GraphSet, structure: str) -> None:
+    """Warn if all graphs are complete, so that their edges tell no structure."""
+    from rwk.datasets.forms import NO_STRUCTURE, without_structure
+
+    if structure != "edge-distance" and without_structure(graphs):
+        note(f"warning: {NO_STRUCTURE}")
+
+
 def save_picture(figure: Any, path: Path) -> None:
     """Write a figure, whole or not at all, and print where."""
     from rwk.runtime.files import write_whole
