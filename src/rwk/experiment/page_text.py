@@ -93,7 +93,9 @@ TESTED: Final = (
 )
 TESTED_VARIANTS: Final = (
     "RWK minus each variant, in percentage points, on the folds that both have, with the p-value of the corrected "
-    "resampled t-test. Bold: the variant is ahead."
+    "resampled t-test. Bold: the variant is ahead. Several settings of the grids have no local part or no global one; "
+    "for them, a variant that leaves this part out is RWK itself. So these figures say what the part adds to the "
+    "present grids, not what it does in a kernel that has all parts."
 )
 COMPLETE: Final = "Only the datasets on which every method, networks included, has a result:"
 TRIED: Final = (
