@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from functools import partial
 from math import inf
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -153,6 +155,14 @@ def test_more_than_two_classes():
     classifier = RWKClassifier(grid=ONE, n_inner=3).fit(graphs[:24], y[:24])
     assert classifier.score(graphs[24:], y[24:]) >= 5 / 6
     assert classifier.decision_function(graphs[24:]).shape == (6, 3)
+
+
+def test_the_record_has_the_accuracy_of_the_harness_within_a_point() -> None:
+    """Of `python benchmarks/classifier.py`, on at least five datasets."""
+    rows = json.loads((Path(__file__).parent.parent / "results" / "classifier.json").read_text())["rows"]
+    assert len(rows) >= 5
+    apart = {row["dataset"]: row["classifier"] - row["harness"] for row in rows}
+    assert max(map(abs, apart.values())) <= 0.01, apart
 
 
 # scikit-learn's conventions
