@@ -4,11 +4,12 @@
     common        `common_part`, and matching in part: partial couplings, rounded to what the graphs have in common
     find          `find`: where a pattern lies in each of many graphs
     part_search   the compiled search for common parts and for exact occurrences
-    naming        from positions of nodes to a `Matching`
     matched       `Matching`: pairs of node names, what stays unmatched, confidence, interchangeable nodes
     later         what a matching knows beside its pairs, computed when it is asked for
     refinement    from couplings and soft starts to the best assignment
     soft_starts   soft assignments by edges and nodes alone, made sharper step by step
+    signatures    what nodes cost by their surroundings
+    first_start   the first of them at once, for graphs that hardly differ
     growing       assigning nodes again by where their neighbours are
     local_search  exchanges of nodes, and the misfit that they lower
     assignment    the assignment of least cost

@@ -12,7 +12,6 @@ from rwk.graphs import Graph, GraphError, GraphSet
 from rwk.matching.later import SoftSide
 from rwk.matching.listed_edges import edge_lists
 from rwk.matching.matched import Matching
-from rwk.matching.naming import named_matching
 from rwk.matching.part_search import PartProblem, best_part
 from rwk.parameters import Parameters
 from rwk.represent import represent
@@ -92,7 +91,7 @@ def part_matching(
     moved = np.maximum(gamma.sum(axis=1)[numbers[:, 0]], gamma.sum(axis=0)[numbers[:, 1]])
     confidence = gamma[numbers[:, 0], numbers[:, 1]] / np.maximum(moved, 1e-300)
     soft = SoftSide((G, H), settings, numbers, None, (), measures, solution, stages[0][0].coupling, confidence)
-    return named_matching(numbers, float(_uncommon(problem, numbers)), soft)
+    return Matching(numbers, float(_uncommon(problem, numbers)), soft)
 
 
 def part_problem(

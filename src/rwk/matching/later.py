@@ -9,7 +9,7 @@ import numpy as np
 
 from rwk.discrepancy import ANNEALING, annealing_of, named
 from rwk.graphs import Graph, GraphSet
-from rwk.matching.refinement import Candidate, Search, confidences
+from rwk.matching.refinement import Candidate, Search, confidences, search_of
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.arrays import FloatArray, IntArray
@@ -36,9 +36,9 @@ class SoftSide:
     def certain(self) -> FloatArray:
         """How sure each pair is."""
         if self.confidence is None:
-            assert self.search is not None
-            confidence = confidences(self.search, self.found)  # in the order of the smaller graph
             turned = self.pair[0].n_nodes > self.pair[1].n_nodes
+            search = self.search or search_of(*(self.pair[::-1] if turned else self.pair))
+            confidence = confidences(search, self.found)  # in the order of the smaller graph
             self.confidence = confidence[np.argsort(self.found[0].places)] if turned else confidence
         return self.confidence
 

@@ -24,18 +24,35 @@ class EdgeLists(NamedTuple):
     squares: NDArray[np.float64]  # (n,): sum of w^2 over the edges of a node; its degree, if edges have no weights
 
 
+class ListedArrays(NamedTuple):
+    """What `listed` takes: the edges of a graph, with weights and labels or with empty arrays."""
+
+    n_nodes: int
+    edges: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    labels: NDArray[np.int64]
+
+
+def edge_arrays(graph: Graph, codes: Any = None) -> ListedArrays:
+    """The edges of a graph as arrays; if `codes` are given, labels are their places in it."""
+    weights, labels = graph.edge_weights, graph.edge_labels
+    if labels is not None and codes is not None:
+        labels = np.searchsorted(codes, labels)
+    return ListedArrays(
+        graph.n_nodes,
+        np.ascontiguousarray(graph.edges),
+        NO_WEIGHTS if weights is None else np.ascontiguousarray(weights),
+        NO_LABELS if labels is None else np.ascontiguousarray(labels),
+    )
+
+
 def edge_lists(graph: Graph, codes: Any = None) -> EdgeLists:
     """The edges of a graph as the search reads them; if `codes` are given, labels are their places in it."""
-    edges, weights, labels = graph.edges, NO_WEIGHTS, NO_LABELS
-    if graph.edge_weights is not None:
-        weights = np.ascontiguousarray(graph.edge_weights)
-    if graph.edge_labels is not None:
-        labels = graph.edge_labels if codes is None else np.searchsorted(codes, graph.edge_labels)
-    return EdgeLists(*_listed(graph.n_nodes, np.ascontiguousarray(edges), weights, np.ascontiguousarray(labels)))
+    return EdgeLists(*listed(*edge_arrays(graph, codes)))
 
 
 @compiled
-def _listed(n: int, edges: Any, given: Any, given_labels: Any) -> Any:
+def listed(n: int, edges: Any, given: Any, given_labels: Any) -> Any:
     """The fields of `EdgeLists`; edges of weight 0 are left out."""
     weights, labels = np.zeros((n, n)), np.zeros((n, n), np.int64)
     offsets, squares = np.zeros(n + 1, np.int64), np.zeros(n)

@@ -13,10 +13,10 @@ from rwk.graphs import Graph, GraphError, GraphSet
 from rwk.matching.common import IN_PART, part_matching
 from rwk.matching.later import SoftSide, turned
 from rwk.matching.matched import Matching
-from rwk.matching.naming import named_matching
 from rwk.matching.refinement import (
     Candidate,
     distinct,
+    first_candidate,
     from_couplings,
     from_soft_starts,
     kicked,
@@ -148,9 +148,13 @@ def _checked_settings(parameters: tuple[tuple[str, Any], ...]) -> Parameters:
 def _refined(pair: tuple[Graph, Graph], settings: Parameters, effort: Effort) -> Matching:
     """The matching with the least misfit that the effort finds."""
     small, large = (0, 1) if pair[0].n_nodes <= pair[1].n_nodes else (1, 0)
+    first = first_candidate(pair[small], pair[large])
+    if first.misfit == 0 or effort == EFFORTS["quick"]:
+        numbers = _numbers(first.places, small)
+        return Matching(numbers, first.misfit, SoftSide(pair, settings, numbers, found=(first,)))
     seed, soft = settings.random_state, SoftSide(pair, settings, np.empty((0, 2), np.int64))
     search = search_of(pair[small], pair[large])
-    found = from_soft_starts(search, effort.soft_starts, seed)
+    found = from_soft_starts(search, first, effort.soft_starts, seed)
     if found[0].misfit > 0 and effort.n_starts:
         stages = annealing_of(soft.measured(), small, large, settings, effort.n_starts)
         blurred = stages[0][0].coupling
@@ -160,7 +164,7 @@ def _refined(pair: tuple[Graph, Graph], settings: Parameters, effort: Effort) ->
         found = kicked(search, found, effort.kicks, seed)
     soft.search, soft.found = search, tuple(found)
     soft.numbers = _numbers(found[0].places, small)
-    return named_matching(soft.numbers, found[0].misfit, soft)
+    return Matching(soft.numbers, found[0].misfit, soft)
 
 
 def _rounded(graphs: GraphSet, settings: Parameters, n_starts: int) -> Matching:
@@ -175,12 +179,15 @@ def _rounded(graphs: GraphSet, settings: Parameters, n_starts: int) -> Matching:
         blurred, solution = blurred.T, turned(solution)
     numbers = _numbers(places, small)
     soft = SoftSide(pair, settings, numbers, search, (found,), measures, solution, blurred)
-    return named_matching(numbers, found.misfit, soft)
+    return Matching(numbers, found.misfit, soft)
 
 
 def _numbers(places: IntArray, small: int) -> IntArray:
     """The pairs in the order of the first graph; `small` is the graph that `places` belong to."""
+    numbers = np.empty((len(places), 2), np.int64)
     if small == 0:
-        return np.stack([np.arange(len(places)), places], axis=1)
-    order = np.argsort(places)
-    return np.stack([places[order], order], axis=1)
+        numbers[:, 0], numbers[:, 1] = np.arange(len(places)), places
+    else:
+        numbers[:, 1] = np.argsort(places)
+        numbers[:, 0] = places[numbers[:, 1]]
+    return numbers

@@ -20,7 +20,7 @@ from rwk.transport.problem import PairSolution
 class Matching:
     """Which node of one graph is which node of another: the answer of `match` and of `common_part`.
 
-    `confidence`, `interchangeable`, `edges_preserved` and `solution` are computed when they are asked for.
+    All but `numbers` and `misfit` is computed when it is asked for.
 
     Attributes
     ----------
@@ -57,8 +57,6 @@ class Matching:
     ('C', ([], []), 1.0)
     """
 
-    pairs: list[tuple[Hashable, Hashable]]
-    unmatched: tuple[list[Hashable], list[Hashable]]
     numbers: IntArray
     misfit: float
     soft: SoftSide
@@ -67,7 +65,22 @@ class Matching:
         return iter(self.pairs)
 
     def __len__(self) -> int:
-        return len(self.pairs)
+        return len(self.numbers)
+
+    @property
+    def pairs(self) -> list[tuple[Hashable, Hashable]]:
+        """The matched nodes of both graphs, by their names."""
+        first, second = (graph.node_names or range(graph.n_nodes) for graph in self.soft.pair)
+        return [(first[i], second[k]) for i, k in self.numbers.tolist()]
+
+    @property
+    def unmatched(self) -> tuple[list[Hashable], list[Hashable]]:
+        """Nodes of both graphs without a partner, by their names."""
+        first, second = (
+            [_name(graph, node) for node in np.setdiff1d(np.arange(graph.n_nodes), self.numbers[:, side]).tolist()]
+            for side, graph in enumerate(self.soft.pair)
+        )
+        return first, second
 
     @property
     def confidence(self) -> FloatArray:

@@ -13,8 +13,9 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from rwk.graphs import Graph
+from rwk.matching.first_start import first_start
 from rwk.matching.growing import grown
-from rwk.matching.listed_edges import EdgeLists, edge_lists
+from rwk.matching.listed_edges import EdgeLists, edge_arrays, edge_lists
 from rwk.matching.local_search import (
     KICK_DRAWS,
     changes,
@@ -22,7 +23,8 @@ from rwk.matching.local_search import (
     improve_by_kicks,
     misfit,
 )
-from rwk.matching.soft_starts import NOISE, PLAIN_ROUNDS, ROUNDS, signature_costs, soft_start
+from rwk.matching.signatures import signature_costs
+from rwk.matching.soft_starts import NOISE, PLAIN_ROUNDS, ROUNDS, soft_start
 from rwk.runtime.arrays import FloatArray, IntArray
 
 LABEL_COST: Final = 2.0  # misfit of two nodes with different labels; an edge without counterpart costs 1
@@ -52,13 +54,28 @@ class Candidate(NamedTuple):
 
 def search_of(G: Graph, H: Graph) -> Search:
     """The search for the best assignment of the nodes of G to those of H."""
+    G, H, codes = _comparable(G, H)
+    return Search(edge_lists(G, codes), edge_lists(H, codes), node_costs(G, H))
+
+
+def first_candidate(G: Graph, H: Graph) -> Candidate:
+    """What the soft start without noise leads to; faster than `from_soft_starts`."""
+    G, H, codes = _comparable(G, H)
+    places = np.zeros(G.n_nodes, np.int64)
+    found = first_start(edge_arrays(G, codes), edge_arrays(H, codes), node_costs(G, H), places)
+    return Candidate(found, places)
+
+
+def _comparable(G: Graph, H: Graph) -> tuple[Graph, Graph, IntArray | None]:
+    """Both graphs, with weights of edges that can be multiplied, and all labels of edges that they have."""
+    if G.edge_weights is None and H.edge_weights is None and G.edge_labels is None and H.edge_labels is None:
+        return G, H, None
     weights = [g.edge_weights for g in (G, H) if g.edge_weights is not None]
     largest = max((float(some.max(initial=0.0)) for some in weights), default=0.0)
     if largest > LARGEST_WEIGHT:  # products of weights would not be finite
         G, H = (g if g.edge_weights is None else replace(g, edge_weights=g.edge_weights / largest) for g in (G, H))
     labels = [g.edge_labels for g in (G, H) if g.edge_labels is not None]
-    codes = np.unique(np.concatenate(labels)) if labels else None
-    return Search(edge_lists(G, codes), edge_lists(H, codes), node_costs(G, H))
+    return G, H, np.unique(np.concatenate(labels)) if labels else None
 
 
 def node_costs(G: Graph, H: Graph) -> FloatArray:
@@ -103,13 +120,17 @@ def from_couplings(search: Search, couplings: Sequence[FloatArray]) -> list[Cand
     return distinct(found)
 
 
-def from_soft_starts(search: Search, n_starts: int, seed: int | None) -> list[Candidate]:
-    """The assignments that soft starts lead to, that with the least misfit first; after one that fits, no more."""
+def from_soft_starts(search: Search, first: Candidate, n_starts: int, seed: int | None) -> list[Candidate]:
+    """The assignments that soft starts lead to, that with the least misfit first; after one that fits, no more.
+
+    The start without noise has led to `first`, and is one of the starts.
+    """
+    if n_starts == 1 or first.misfit == 0:
+        return [first]
     now, costs = fresh_standing(*search.costs.shape), signature_costs(*search)
-    found, random = [], np.random.default_rng(seed) if n_starts > 1 else None
-    for start in range(n_starts):
-        noise = NOISE * random.random(costs.shape) if random and start else np.zeros(costs.shape)
-        soft_start(*search, costs, noise, now)
+    found, random = [first], np.random.default_rng(seed)
+    for _ in range(n_starts - 1):
+        soft_start(*search, costs, NOISE * random.random(costs.shape), now)
         misfit = float(grown(*search, now, PLAIN_ROUNDS, ROUNDS))
         found.append(Candidate(misfit, now.p.copy()))
         if misfit == 0:

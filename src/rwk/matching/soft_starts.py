@@ -1,6 +1,6 @@
 """Starts that see edges and nodes alone: soft assignments, made sharper step by step (graduated assignment).
 
-    C(i, k)  U(i, k) + how much nodes i and k differ in their surroundings (`signature_costs`)
+    C(i, k)  U(i, k) + how much nodes i and k differ in their surroundings (signatures.py)
     X        soft assignment (n, m): rows sum to 1, columns to 1 or less
 
     X <- balanced exp(beta (Y - MIX C)),   Y(i, k) = sum of w(ir) w(ks) X(r, s) over neighbours r and s / (d_i d_k)
@@ -21,13 +21,10 @@ from numpy.typing import NDArray
 from rwk.matching.assignment import assign, take_cheapest
 from rwk.matching.growing import TINY
 from rwk.matching.local_search import Standing, misfit
-from rwk.runtime.compiling import compiled, compiled_borrowing, compiled_inside
+from rwk.runtime.compiling import compiled, compiled_borrowing
 from rwk.transport.cpu.simd.vectormath import exp_of
 from rwk.transport.cpu.simd.vectors import WIDTH_64, choose, fma, lane_sum, larger, load, smaller, splat, store
 
-STEPS: Final = 6  # of lazy random walks, whose chances to return are compared
-DEGREE_COST: Final = 0.25  # of nodes whose degrees differ by the mean degree
-EDGE_LABEL_COST: Final = 0.25  # of an edge label that one of two nodes has more often than the other
 FIRST_SHARPNESS: Final = 8.0  # the first X is exp(-FIRST_SHARPNESS C)
 SHARPNESS: Final = np.geomspace(2.0, 100.0, 15)
 SHARP: Final = 0.98  # sum of squares of a row of which nothing is left to decide
@@ -40,6 +37,7 @@ LARGEST_EXPONENT: Final = 300.0
 FAR: Final = 1e9  # cost of what is padded
 ROUNDING: Final = 1e-9  # nodes whose costs differ by less are equally cheap
 LANES: Final = WIDTH_64
+LARGEST_DENSE: Final = 48  # nodes up to which products with all weights are faster than transposes and sparse products
 
 
 class SoftMemory(NamedTuple):
@@ -55,127 +53,82 @@ class SoftMemory(NamedTuple):
     shrink_nu: NDArray[np.float64]  # (padded m,)
     columns: NDArray[np.float64]
     real: NDArray[np.float64]  # 1, and 0 in what is padded
+    dense: NDArray[np.float64]  # (m, padded m): the weights of H if it is small; else empty
 
 
 @compiled_borrowing
 def padded(m: int) -> int:
-    """The next multiple of the number of lanes."""
-    return (m + LANES - 1) // LANES * LANES
-
-
-@compiled_inside
-def _returns(G: Any, out: Any) -> None:
-    """Fill out[:, s] with the chances that lazy walks of s + 1 steps end where they began.
-
-    The last column is for degrees, in units of their mean.
-    """
-    n, steps = len(out), out.shape[1] - 1
-    degrees, mean = np.zeros(n), 1e-300
-    now, new = np.zeros((n, n)), np.empty((n, n))
-    for i in range(n):
-        for at in range(G.offsets[i], G.offsets[i + 1]):
-            degrees[i] += G.weights[i, G.neighbours[at]]
-        mean += degrees[i] / n
-        now[i, i] = 1.0
-    for s in range(steps):
-        for i in range(n):
-            stay = 0.5 if degrees[i] > 0.0 else 1.0
-            for c in range(n):
-                new[i, c] = stay * now[i, c]
-            for at in range(G.offsets[i], G.offsets[i + 1]):
-                r = G.neighbours[at]
-                share = 0.5 * G.weights[i, r] / degrees[i]
-                for c in range(n):
-                    new[i, c] += share * now[r, c]
-            out[i, s] = new[i, i]
-        now, new = new, now
-    for i in range(n):
-        out[i, steps] = DEGREE_COST * degrees[i] / mean
-
-
-@compiled_borrowing
-def _neighbour_means(G: Any, signatures: Any, out: Any) -> None:
-    """Fill `out` with the mean signatures of the neighbours of each node."""
-    for i in range(len(out)):
-        total = 0.0
-        for c in range(out.shape[1]):
-            out[i, c] = 0.0
-        for at in range(G.offsets[i], G.offsets[i + 1]):
-            total += G.weights[i, G.neighbours[at]]
-        for at in range(G.offsets[i], G.offsets[i + 1]):
-            r = G.neighbours[at]
-            for c in range(out.shape[1]):
-                out[i, c] += G.weights[i, r] / total * signatures[r, c]
-
-
-@compiled_inside
-def _add_distances(one: Any, other: Any, out: Any) -> None:
-    """Add the l1 distances between rows."""
-    column = np.empty(len(other))
-    for c in range(one.shape[1]):
-        for k in range(len(other)):
-            column[k] = other[k, c]
-        for i in range(len(one)):
-            own = one[i, c]
-            for k in range(len(other)):
-                out[i, k] += abs(own - column[k])
-
-
-@compiled_inside
-def _label_counts(G: Any, n_labels: int) -> Any:
-    """How many edges of each label every node has, times their cost."""
-    counts = np.zeros((len(G.weights), n_labels))
-    for i in range(len(counts)):
-        for at in range(G.offsets[i], G.offsets[i + 1]):
-            counts[i, G.labels[i, G.neighbours[at]]] += EDGE_LABEL_COST
-    return counts
-
-
-@compiled
-def signature_costs(G: Any, H: Any, U: Any) -> Any:
-    """C (n, m): what nodes cost by themselves and by their surroundings, those of their neighbours included."""
-    n, m = U.shape
-    costs = U.copy()
-    one, other = np.empty((n, STEPS + 1)), np.empty((m, STEPS + 1))
-    _returns(G, one)
-    _returns(H, other)
-    _add_distances(one, other, costs)
-    near_one, near_other = np.empty((n, STEPS)), np.empty((m, STEPS))
-    _neighbour_means(G, one, near_one)
-    _neighbour_means(H, other, near_other)
-    _add_distances(near_one, near_other, costs)
-    n_labels = max(_largest_label(G), _largest_label(H)) + 1
-    if n_labels > 1:
-        _add_distances(_label_counts(G, n_labels), _label_counts(H, n_labels), costs)
-    return costs
-
-
-@compiled_borrowing
-def _largest_label(G: Any) -> int:
-    largest = 0
-    for i in range(len(G.weights)):
-        for at in range(G.offsets[i], G.offsets[i + 1]):
-            largest = max(largest, G.labels[i, G.neighbours[at]])
-    return largest
+    """The next multiple of twice the number of lanes."""
+    return (m + 2 * LANES - 1) // (2 * LANES) * (2 * LANES)
 
 
 @compiled_borrowing
 def _propagate(G: Any, X: Any, width: int, out: Any) -> None:
-    """out(i) = sum of w(ir) X(r) over neighbours; rows are `width` apart."""
+    """out(i) = sum of w(ir) X(r) over neighbours; rows are `width` apart.
+
+    Four vectors of a row at a time, so that neighbours and weights are read a quarter as often.
+    """
+    zero, far = splat(X, 0.0), 4 * LANES
     for i in range(len(G.squares)):
-        for c in range(0, width, LANES):
-            total = splat(X, 0.0)
-            for at in range(G.offsets[i], G.offsets[i + 1]):
+        first, last, c = G.offsets[i], G.offsets[i + 1], 0
+        while c + far <= width:
+            t0 = t1 = t2 = t3 = zero
+            for at in range(first, last):
                 r = G.neighbours[at]
-                total = fma(splat(X, G.weights[i, r]), load(X, r * width + c), total)
-            store(out, i * width + c, total)
+                weight, p = splat(X, G.weights[i, r]), r * width + c
+                t0, t1 = fma(weight, load(X, p), t0), fma(weight, load(X, p + LANES), t1)
+                t2, t3 = fma(weight, load(X, p + 2 * LANES), t2), fma(weight, load(X, p + 3 * LANES), t3)
+            p = i * width + c
+            store(out, p, t0)
+            store(out, p + LANES, t1)
+            store(out, p + 2 * LANES, t2)
+            store(out, p + 3 * LANES, t3)
+            c += far
+        while c < width:
+            t0 = zero
+            for at in range(first, last):
+                r = G.neighbours[at]
+                t0 = fma(splat(X, G.weights[i, r]), load(X, r * width + c), t0)
+            store(out, i * width + c, t0)
+            c += LANES
+
+
+@compiled_borrowing
+def _times_dense(X: Any, A: Any, n: int, m: int, width: int, out: Any) -> None:
+    """out = X A for a symmetric A (m, m), every row of which is padded to `width`: four rows, two vectors at a time."""
+    zero = splat(X, 0.0)
+    for c in range(0, width, 2 * LANES):
+        i = 0
+        while i < n:
+            i = min(i, max(n - 4, 0))  # the last four may be there twice
+            r0, r1, r2, r3 = i * width, min(i + 1, n - 1) * width, min(i + 2, n - 1) * width, min(i + 3, n - 1) * width
+            t0 = t1 = t2 = t3 = u0 = u1 = u2 = u3 = zero
+            for s in range(m):
+                x, y = load(A, s * width + c), load(A, s * width + c + LANES)
+                own = splat(X, X[r0 + s])
+                t0, u0 = fma(own, x, t0), fma(own, y, u0)
+                own = splat(X, X[r1 + s])
+                t1, u1 = fma(own, x, t1), fma(own, y, u1)
+                own = splat(X, X[r2 + s])
+                t2, u2 = fma(own, x, t2), fma(own, y, u2)
+                own = splat(X, X[r3 + s])
+                t3, u3 = fma(own, x, t3), fma(own, y, u3)
+            store(out, r0 + c, t0)
+            store(out, r1 + c, t1)
+            store(out, r2 + c, t2)
+            store(out, r3 + c, t3)
+            store(out, r0 + c + LANES, u0)
+            store(out, r1 + c + LANES, u1)
+            store(out, r2 + c + LANES, u2)
+            store(out, r3 + c + LANES, u3)
+            i += 4
 
 
 @compiled_borrowing
 def _transpose(X: Any, n: int, m: int, width: int, out: Any, new_width: int) -> None:
     """The transpose of n rows of m numbers."""
-    for i in range(n):
-        for k in range(m):
+    for k in range(m):
+        for i in range(n):
             out[k * new_width + i] = X[i * width + k]
 
 
@@ -228,9 +181,12 @@ def _sharpen(G: Any, H: Any, work: SoftMemory, n: int, m: int) -> None:
     _exponentiate(work, n, width, FIRST_SHARPNESS, 1.0)
     _balance(work, n, m, width)
     for step in range(len(SHARPNESS)):
-        _transpose(work.X, n, m, width, work.across, across_width)
-        _propagate(H, work.across, across_width, work.moved)
-        _transpose(work.moved, m, n, across_width, work.back, width)
+        if len(work.dense):
+            _times_dense(work.X, work.dense, n, m, width, work.back)
+        else:
+            _transpose(work.X, n, m, width, work.across, across_width)
+            _propagate(H, work.across, across_width, work.moved)
+            _transpose(work.moved, m, n, across_width, work.back, width)
         _propagate(G, work.back, width, work.near)
         _exponentiate(work, n, width, SHARPNESS[step], MIX)
         for _ in range(BALANCING - 1):
@@ -253,11 +209,16 @@ def soft_start(G: Any, H: Any, U: Any, C: Any, noise: Any, now: Standing) -> Non
             cost[i, k] = C[i, k] + noise[i, k]
     if take_cheapest(cost, now.p, now.q, ROUNDING) and misfit(G, H, U, now.p) == 0.0:
         return
-    flat, turned = n * width, m * across_width
+    is_dense = m <= LARGEST_DENSE
+    flat, turned = n * width, 0 if is_dense else m * across_width
     work = SoftMemory(
         np.empty(flat), np.full(flat, FAR), np.zeros(flat), np.zeros(flat), np.zeros(turned), np.zeros(turned),
-        np.empty(n), np.zeros(width), np.empty(width), np.zeros(width),
+        np.empty(n), np.zeros(width), np.empty(width), np.zeros(width), np.zeros(m * width if is_dense else 0),
     )  # fmt: skip
+    if is_dense:
+        for k in range(m):
+            for at in range(H.offsets[k], H.offsets[k + 1]):
+                work.dense[k * width + H.neighbours[at]] = H.weights[k, H.neighbours[at]]
     for i in range(n):
         work.shrink_mu[i] = 1.0 / np.sqrt(max(G.squares[i], TINY))
         for k in range(m):
