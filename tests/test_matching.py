@@ -151,6 +151,51 @@ def test_without_refinement_the_pairs_carry_the_most_mass():
     assert found.numbers.tolist() == numbers.tolist()
 
 
+SAME = {
+    "petersen": nx.petersen_graph(),
+    "regular": nx.random_regular_graph(3, 24, seed=1),
+    "tree": nx.balanced_tree(2, 4),
+    "grid": nx.grid_2d_graph(4, 5),
+    "two rings and a node": nx.disjoint_union_all([nx.cycle_graph(5), nx.cycle_graph(5), nx.empty_graph(1)]),
+    "hub": nx.barabasi_albert_graph(40, 2, seed=2),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+@pytest.mark.parametrize("dressed", [False, True])
+def test_graphs_that_are_the_same_are_laid_on_each_other(name, dressed):
+    graph = nx.convert_node_labels_to_integers(SAME[name])
+    rng = np.random.default_rng(0)
+    if dressed:
+        nx.set_node_attributes(graph, {node: "ab"[rng.integers(2)] for node in graph}, "label")
+        nx.set_edge_attributes(graph, {edge: "xyz"[rng.integers(3)] for edge in graph.edges}, "label")
+        nx.set_edge_attributes(graph, {edge: float(rng.integers(1, 3)) for edge in graph.edges}, "weight")
+    order = rng.permutation(len(graph))
+    copy = nx.Graph()
+    copy.add_nodes_from((f"n{i}", graph.nodes[i]) for i in order)
+    copy.add_edges_from((f"n{i}", f"n{k}", data) for i, k, data in graph.edges(data=True))
+    found = match(graph, copy, effort="quick")
+    assert found.misfit == 0.0
+    assert found.edges_preserved == 1.0
+    places = dict(found)
+    assert sorted(places.values()) == sorted(copy)
+    assert all(copy.has_edge(places[i], places[k]) for i, k in graph.edges)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (nx.cycle_graph(12), nx.disjoint_union(nx.cycle_graph(6), nx.cycle_graph(6))),  # refinement sees no difference
+        (nx.path_graph(6), nx.star_graph(5)),
+        (nx.empty_graph(3), nx.path_graph(3)),
+    ],
+)
+def test_graphs_that_differ_are_not_taken_for_the_same(one, other):
+    found = match(one, other, effort="quick")
+    assert found.misfit > 0
+    assert len(set(found.numbers[:, 1].tolist())) == len(one)
+
+
 def test_misfit_counts_edges_without_counterpart():
     graph, other = as_graphs([nx.path_graph(4), nx.cycle_graph(4)])
     search, places = search_of(graph, other), np.arange(4)

@@ -10,6 +10,7 @@
     soft_starts   soft assignments by edges and nodes alone, made sharper step by step
     signatures    what nodes cost by their surroundings
     first_start   the first of them at once, for graphs that hardly differ
+    isomorphism   graphs that are the same but for the order of their nodes
     growing       assigning nodes again by where their neighbours are
     local_search  exchanges of nodes, and the misfit that they lower
     assignment    the assignment of least cost
