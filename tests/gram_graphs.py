@@ -11,7 +11,7 @@ from rwk import Graph, GraphSet, compute_gram
 
 # the cheapest settings: the tests are about who computes and where results are kept, not about values
 QUICK = {"max_iter": 2, "sinkhorn_iter": 5, "backend": "cpu", "n_jobs": 1}
-SMALL = "700kB"  # a budget that makes many tiles of few graphs
+SMALL = "450kB"  # a budget that makes many tiles of few graphs
 
 
 def random_graphs(count: int, *, seed: int = 0, low: int = 4, high: int = 12) -> GraphSet:

@@ -58,7 +58,7 @@ def test_tiles_at_once_agnostic(at_once: int, matrix: np.ndarray) -> None:
 @pytest.mark.parametrize(("memory", "at_once"), [(10**9, 3), (10**6, 1)])
 def test_threads_take_a_tile_each_while_memory_lasts(memory: int, at_once: int) -> None:
     """Tiles of few pairs are one chunk each: with threads only within a tile, one thread would solve them all."""
-    tiling = Tiling.of([GRAPHS.sizes], [list(range(6, 49, 6))])
+    tiling = Tiling.of([GRAPHS.sizes], [list(range(6, 49, 6))], 2e3 * GRAPHS.sizes)
     measures, _ = represent(GRAPHS, Parameters(**QUICK))
     blocks = [cut(measures, tiling.members(block)) for block in range(tiling.n_blocks)]
     loaded: list[int] = []

@@ -42,7 +42,11 @@ def matrix() -> np.ndarray:
 
 def test_tiles_cover_every_pair_once() -> None:
     sizes = [np.array([5, 3, 9, 3, 40, 7]), np.array([2, 8, 2])]
-    tiling = Tiling.of(sizes, [block_ends(s, TileLimits(weight=600.0, graphs=3, bytes=1e9)) for s in sizes])
+    tiling = Tiling.of(
+        sizes,
+        [block_ends(s, 1e3 * s, TileLimits(weight=600.0, graphs=3, bytes=1e9)) for s in sizes],
+        1e3 * np.concatenate(sizes),
+    )
     seen = np.zeros((9, 9), int)
     for tile in tiling:
         rows, columns = tiling.members(tile.row), tiling.members(tile.column)
@@ -58,8 +62,8 @@ def test_tiles_cover_every_pair_once() -> None:
 
 def test_tiles_cost_alike_whatever_the_sizes() -> None:
     sizes = np.concatenate([np.full(3000, 10), np.full(300, 80), np.full(20, 900)])
-    ends = block_ends(sizes, TileLimits(weight=tile_weight(sizes), graphs=10**6, bytes=1e18))
-    costs = np.array([tile.cost for tile in Tiling.of([sizes], [ends]) if tile.row != tile.column])
+    ends = block_ends(sizes, 1e3 * sizes, TileLimits(weight=tile_weight(sizes), graphs=10**6, bytes=1e18))
+    costs = np.array([tile.cost for tile in Tiling.of([sizes], [ends], 1e3 * sizes) if tile.row != tile.column])
     assert costs.max() <= 4 * np.median(costs)
     assert costs.max() <= 3 * MOST_COST
 
@@ -171,9 +175,9 @@ def test_memory_too_small_for_one_tile() -> None:
 def test_the_budget_named_in_the_refusal_is_enough() -> None:
     sizes, load = np.array([30, 500]), Workload(tiles=2, threads=2)
     with pytest.raises(GramError) as caught:
-        limits_within(1000, sizes, load)
+        limits_within(1000, sizes, 1e4 * sizes, load)
     named = str(caught.value).split("need ")[1].split(";")[0]
-    assert 1 <= limits_within(parse_memory(named), sizes, load).graphs <= MOST_GRAPHS
+    assert 1 <= limits_within(parse_memory(named), sizes, 1e4 * sizes, load).graphs <= MOST_GRAPHS
 
 
 @pytest.mark.parametrize("n_jobs", [1, 4])

@@ -134,7 +134,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def gram_command(folder: Path, data: str, place: tuple[str, str], *options: str) -> Command:
-    words = ["gram", data, "--store", str(folder / "store"), "--memory", "700kB", "--resume", *options, *QUICK]
+    words = ["gram", data, "--store", str(folder / "store"), "--memory", "450kB", "--resume", *options, *QUICK]
     patch = SLOW_TILES.replace("{module}", place[0]).replace("{name}", place[1])
     return Command(folder, words, patch.replace("{first!r}", repr(str(folder / "first"))))
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 import pytest
 
 from gram_graphs import QUICK, random_graphs
-from rwk import compute_gram, estimate_gram
+from rwk import Graph, GraphSet, compute_gram, estimate_gram
 from rwk.gram import estimate as estimating
 from rwk.gram.budget import (
     BYTES_PER_PAIR,
@@ -26,6 +26,7 @@ from rwk.gram.budget import (
 from rwk.gram.errors import GramError
 from rwk.gram.executors import TileJob, solve_tile
 from rwk.gram.matrix import PAIRS_PER_BLOCK
+from rwk.gram.opening import Request, in_memory
 from rwk.gram.tiles import (
     LEAST_COST,
     MOST_COST,
@@ -33,15 +34,22 @@ from rwk.gram.tiles import (
     TileLimits,
     Tiling,
     block_ends,
-    measure_bytes,
     tile_weight,
 )
 from rwk.parameters import Parameters
 from rwk.represent import represent
+from rwk.represent.footprint import measure_bytes
 from rwk.transport.work import pair_cost, root_costs
 
 RNG = np.random.default_rng(0)
 SIZES = [RNG.integers(2, 40, n) for n in (1, 2, 9, 30)]
+
+
+def bytes_of(sizes: Any) -> Any:
+    """Bytes of measures of graphs of these sizes: any that grow with the size."""
+    return 8.0 * (sizes**2 + 160.0 * sizes + 64.0)
+
+
 LIMITS = [
     TileLimits(1e300, 4, 1e300),
     TileLimits(1e300, 10**9, 2.5e5),
@@ -54,13 +62,13 @@ LIMITS = [
 @pytest.mark.parametrize("limits", LIMITS, ids=str)
 @pytest.mark.parametrize("sizes", SIZES, ids=len)
 def test_blocks_are_as_large_as_the_limits_allow(sizes: Any, limits: TileLimits) -> None:
-    ordered, ends = np.sort(sizes), block_ends(sizes, limits)
+    ordered, ends = np.sort(sizes), block_ends(sizes, bytes_of(sizes), limits)
     assert ends[-1] == len(sizes)
 
     def fits(block: Any) -> bool:
         return bool(
             root_costs(block).sum() <= limits.weight
-            and measure_bytes(block).sum() <= limits.bytes
+            and bytes_of(block).sum() <= limits.bytes
             and len(block) <= limits.graphs
         )
 
@@ -71,7 +79,9 @@ def test_blocks_are_as_large_as_the_limits_allow(sizes: Any, limits: TileLimits)
 
 def tiling() -> Tiling:
     return Tiling.of(
-        SIZES[1:], [block_ends(sizes, limits) for sizes, limits in zip(SIZES[1:], LIMITS[1:], strict=False)]
+        SIZES[1:],
+        [block_ends(sizes, bytes_of(sizes), limits) for sizes, limits in zip(SIZES[1:], LIMITS[1:], strict=False)],
+        bytes_of(np.concatenate(SIZES[1:])),
     )
 
 
@@ -124,7 +134,7 @@ def test_units_of_memory(unit: str, bytes_: int) -> None:
 
 def tile_bytes(sizes: Any, rows: Any, columns: Any) -> float:
     """Pairs of one tile, and three copies of the measures of its two blocks."""
-    measures = float(measure_bytes(sizes[rows]).sum() + measure_bytes(sizes[columns]).sum())
+    measures = float(bytes_of(sizes[rows]).sum() + bytes_of(sizes[columns]).sum())
     return BYTES_PER_PAIR * len(rows) * len(columns) + COPIES_OF_MEASURES * measures
 
 
@@ -151,29 +161,59 @@ def test_the_largest_tile_is_the_largest_of_all() -> None:
 @pytest.mark.parametrize("budget", [3 * 10**6, 10**7, 10**9])
 def test_all_tiles_at_work_stay_within_the_budget(budget: int, load: Workload) -> None:
     sizes = SIZES[-1]
-    limits = limits_within(budget, sizes, load)
+    limits = limits_within(budget, sizes, bytes_of(sizes), load)
     share = (budget - solving_bytes(sizes, load.threads)) / load.tiles
     assert limits.graphs == min(MOST_GRAPHS, max(1, int(np.sqrt(0.5 * share / BYTES_PER_PAIR))))
     assert 2 * COPIES_OF_MEASURES * limits.bytes == pytest.approx(0.5 * share)
     assert limits.weight == tile_weight(sizes)
-    check_fits(Tiling.of([sizes], [block_ends(sizes, limits)]), budget, load)
+    check_fits(Tiling.of([sizes], [block_ends(sizes, bytes_of(sizes), limits)], bytes_of(sizes)), budget, load)
 
 
 def test_the_least_budget_is_one_pair_of_the_largest_graphs() -> None:
     sizes, load = np.array([3, 20]), Workload(2, 3)
-    least = BYTES_PER_PAIR + 2 * COPIES_OF_MEASURES * float(measure_bytes(np.array([20]))[0])
+    least = BYTES_PER_PAIR + 2 * COPIES_OF_MEASURES * float(bytes_of(np.array([20]))[0])
     enough = int(np.ceil(2 * least + solving_bytes(sizes, 3)))
-    assert limits_within(enough, sizes, load).graphs >= 1
+    assert limits_within(enough, sizes, bytes_of(sizes), load).graphs >= 1
     with pytest.raises(GramError, match="graphs of 20 nodes on 3 threads need"):
-        limits_within(enough - 2, sizes, load)
+        limits_within(enough - 2, sizes, bytes_of(sizes), load)
 
 
-def test_stated_bytes_of_measures_are_near_what_they_take() -> None:
-    for n in (5, 20, 60):
-        graphs = random_graphs(6, low=n, high=n + 1)
-        measures, _ = represent(graphs, Parameters.of(QUICK))
+def dense_labelled(n: int, share: float, kinds: int) -> GraphSet:
+    """Random graphs of n nodes with this share of all edges, and labels of so many kinds (0: none)."""
+    rng, made = np.random.default_rng(n), []
+    for _ in range(3):
+        edges = np.argwhere(np.triu(rng.random((n, n)) < share, 1)).astype(np.int64)
+        labels = rng.integers(0, kinds, n) if kinds else None
+        made.append(Graph(n, edges, node_labels=labels, node_attributes=rng.normal(size=(n, 2))))
+    return GraphSet.from_graphs(made)
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        *[{}, {"hops": 0}, {"hops": 1}, {"wl_rounds": 0}, {"feature_metric": "hamming"}, {"feature_metric": "both"}],
+        *[{"feature_metric": "product", "attribute_rounds": 2}, {"laplacian_source": 0.1}, {"beta_local": 0.0}],
+        {"embedding": "attention", "embedding_dim": 2},
+    ],
+    ids=str,
+)
+def test_stated_bytes_of_measures_are_enough_and_not_many_more(keywords: dict[str, Any]) -> None:
+    """Also of dense graphs with many labels, whose sparse features take most."""
+    settings = Parameters.of({**QUICK, **keywords})
+    for n, share, kinds in product((1, 5, 60), (0.05, 0.9), (0, 3, 40)):
+        graphs = dense_labelled(n, share, kinds)
+        measures, _ = represent(graphs, settings)
         taken = sum(np.asarray(part).nbytes for part in measures)
-        assert 0.4 < float(measure_bytes(graphs.sizes).sum()) / taken < 2.6
+        assert 1.0 <= float(measure_bytes(graphs, settings).sum()) / taken < 1.5
+
+
+@pytest.mark.parametrize(("budget", "blocks"), [(7 * 10**6, 3), (30 * 10**6, 1)])
+def test_tiles_of_dense_labelled_graphs_stay_within_the_budget(budget: int, blocks: int) -> None:
+    request = Request(dense_labelled(60, 0.9, 40), Parameters.of(QUICK), "cpu", budget, Workload(1, 1))
+    made = in_memory(request, "cpu")
+    held = [sum(np.asarray(part).nbytes for part in made.block(b)) for b in range(made.tiling.n_blocks)]
+    assert len(held) == blocks
+    assert 2 * COPIES_OF_MEASURES * max(held) <= largest_tile_bytes(made.tiling) <= budget
 
 
 # ---------------------------------------------------------------- estimates
@@ -187,7 +227,7 @@ def test_an_estimate_counts_pairs_tiles_and_bytes() -> None:
     assert (found.n_graphs, found.n_pairs) == (25, 25 * 26 // 2)
     assert found.n_tiles == seen[-1].tiles_done > 1
     assert found.matrix_bytes == 8 * 25**2
-    measures = float(measure_bytes(graphs.sizes).sum())
+    measures = float(measure_bytes(graphs, Parameters.of(QUICK)).sum())
     assert found.store_bytes == 8 * found.n_pairs + int(measures)
     each = estimating.BYTES_PER_PAIR_BEING_SOLVED
     assert found.memory_bytes == pytest.approx(measures + 8 * 25**2 + each * min(325, PAIRS_PER_BLOCK["cpu"]))

@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from rwk.gram.errors import GramError
-from rwk.gram.tiles import TileLimits, Tiling, measure_bytes, tile_weight
-from rwk.runtime.arrays import IntArray
+from rwk.gram.tiles import TileLimits, Tiling, tile_weight
+from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.words import counted, size
 
 _UNITS: Final = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -44,10 +44,10 @@ def parse_memory(memory: str | int | float) -> int:
     return int(number * (_BINARY_UNITS[unit] if match[3] and unit else _UNITS[unit]))
 
 
-def limits_within(budget: int, sizes: IntArray, load: Workload) -> TileLimits:
+def limits_within(budget: int, sizes: IntArray, bytes_of_graphs: FloatArray, load: Workload) -> TileLimits:
     """How large blocks may be so that all tiles at work stay within the budget."""
     share = (budget - _solving(sizes, load)) / load.tiles
-    least = BYTES_PER_PAIR + 2 * COPIES_OF_MEASURES * float(measure_bytes(sizes).max())
+    least = BYTES_PER_PAIR + 2 * COPIES_OF_MEASURES * float(bytes_of_graphs.max())
     if share < least:
         needed = least * load.tiles + _solving(sizes, load)
         raise GramError(
@@ -74,7 +74,7 @@ def check_fits(tiling: Tiling, budget: int, load: Workload) -> None:
 def tiles_at_once(tiling: Tiling, budget: int, threads: int) -> int:
     """How many tiles may be solved at once within the budget, at most one per thread.
 
-    >>> tiling = Tiling.of([np.array([5, 3, 4])], [[2, 3]])
+    >>> tiling = Tiling.of([np.array([5, 3, 4])], [[2, 3]], np.full(3, 7000.0))
     >>> tiles_at_once(tiling, 10**9, threads=8), tiles_at_once(tiling, 10**5, threads=8)
     (8, 1)
     """
@@ -85,7 +85,7 @@ def tiles_at_once(tiling: Tiling, budget: int, threads: int) -> int:
 def largest_tile_bytes(tiling: Tiling) -> float:
     """Bytes of the largest tile."""
     counts = np.diff(tiling.bounds).astype(np.float64)
-    measures = np.add.reduceat(measure_bytes(tiling.sizes[tiling.order]), tiling.bounds[:-1])
+    measures = np.add.reduceat(tiling.bytes[tiling.order], tiling.bounds[:-1])
     pairs = BYTES_PER_PAIR * counts[:, None] * counts[None, :]
     return float((pairs + COPIES_OF_MEASURES * (measures[:, None] + measures[None, :])).max())
 

@@ -15,9 +15,10 @@ from rwk.gram.budget import largest_tile_bytes, limits_within, parse_memory
 from rwk.gram.executor_names import as_executor
 from rwk.gram.executors import Executor, Processes, Threads, TileJob
 from rwk.gram.matrix import PAIRS_PER_BLOCK
-from rwk.gram.tiles import Tiling, block_ends, measure_bytes
+from rwk.gram.tiles import Tiling, block_ends
 from rwk.parameters import Parameters
 from rwk.represent import represent
+from rwk.represent.footprint import measure_bytes
 from rwk.runtime.arrays import IntArray
 from rwk.runtime.threads import thread_count
 from rwk.transport.measures import GraphMeasures, cut, in_precision
@@ -104,10 +105,12 @@ def estimate_gram(
     def represented(chosen: IntArray) -> GraphMeasures:
         return represent(given[chosen], settings)[0] if measures is None else cut(measures, chosen)
 
-    tiling = Tiling.of([sizes], [block_ends(sizes, limits_within(budget, sizes, workers.load))])
+    taken = measure_bytes(given, settings)
+    ends = block_ends(sizes, taken, limits_within(budget, sizes, taken, workers.load))
+    tiling = Tiling.of([sizes], [ends], taken)
     stopwatch = _Stopwatch(TileJob.of(settings, backend), _threads_here(workers, backend), n_pairs // STRATA)
     seconds_per_pair, sampled = _measure(sizes, represented, stopwatch)
-    held = float(measure_bytes(sizes).sum()) if measures is None else sum(np.asarray(part).nbytes for part in measures)
+    held = float(taken.sum()) if measures is None else sum(np.asarray(part).nbytes for part in measures)
     return GramEstimate(
         n_graphs=len(given),
         n_pairs=n_pairs,
@@ -116,7 +119,7 @@ def estimate_gram(
         n_workers=1 if backend == "gpu" and isinstance(workers, Threads) else workers.n_workers,
         tile_bytes=_tiles_at_once(workers, tiling, budget) * largest_tile_bytes(tiling),
         matrix_bytes=8 * len(given) ** 2,
-        store_bytes=8 * n_pairs + int(measure_bytes(sizes).sum()),
+        store_bytes=8 * n_pairs + int(taken.sum()),
         sampled_pairs=sampled,
         backend=backend,
         memory_bytes=held + 8 * len(given) ** 2 + BYTES_PER_PAIR_BEING_SOLVED * min(n_pairs, PAIRS_PER_BLOCK[backend]),

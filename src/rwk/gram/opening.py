@@ -14,10 +14,11 @@ from rwk.gram.errors import GramError
 from rwk.gram.manifest import Manifest, check_same, check_same_graphs, graph_digests, stored_parameters
 from rwk.gram.places import Place
 from rwk.gram.store import GramStore, MemoryTiles
-from rwk.gram.tiles import Tiling, block_ends, measure_bytes
+from rwk.gram.tiles import Tiling, block_ends
 from rwk.graphs import GraphSet
 from rwk.parameters import Parameters, Scale
 from rwk.represent import learn_scale, represent
+from rwk.represent.footprint import measure_bytes
 from rwk.runtime.arrays import IntArray
 from rwk.transport.measures import GraphMeasures, alike, cut, to_bytes
 from rwk.transport.problem import SOLVER_VERSION
@@ -40,8 +41,9 @@ class Request(NamedTuple):
 
 def in_memory(request: Request, backend: str) -> MemoryTiles:
     """Tiles that are kept in memory only."""
-    sizes = request.graphs.sizes
-    tiling = Tiling.of([sizes], [block_ends(sizes, limits_within(request.budget, sizes, request.load))])
+    sizes, taken = request.graphs.sizes, measure_bytes(request.graphs, request.settings)
+    ends = block_ends(sizes, taken, limits_within(request.budget, sizes, taken, request.load))
+    tiling = Tiling.of([sizes], [ends], taken)
     measures, _ = represent(request.graphs, request.settings)
     blocks = [cut(measures, tiling.members(b)) for b in range(tiling.n_blocks)]
     return MemoryTiles(tiling, blocks, backend)
@@ -94,7 +96,9 @@ def _add_segment(
     first_block = sum(len(segment.ends) for segment in segments)
     new = request.graphs[first:]
     folder = f"measures-{uuid.uuid4().hex[:8]}"
-    ends = block_ends(new.sizes, limits_within(request.budget, request.graphs.sizes, request.load))
+    taken = measure_bytes(request.graphs, request.settings)
+    limits = limits_within(request.budget, request.graphs.sizes, taken, request.load)
+    ends = block_ends(new.sizes, taken[first:], limits)
     if segments:
         scale = segments[0].scale
         _check_represented_alike(place, request, segments)
@@ -131,7 +135,7 @@ def _block(
 
 def _represented(graphs: GraphSet, request: Request, scale: Scale | None) -> tuple[GraphMeasures | None, Scale]:
     """The measures of all graphs, or None if they exceed the budget, and the scale (R7)."""
-    if MEASURES_OF_ALL * float(measure_bytes(graphs.sizes).sum()) <= request.budget:
+    if MEASURES_OF_ALL * float(measure_bytes(graphs, request.settings).sum()) <= request.budget:
         return represent(graphs, request.settings, scale=scale)
     return None, learn_scale(graphs, request.settings) if scale is None else scale
 

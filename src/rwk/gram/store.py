@@ -26,6 +26,7 @@ from rwk.gram.tiles import Tile, Tiling
 from rwk.graphs import GraphSet
 from rwk.parameters import Parameters
 from rwk.represent import represent
+from rwk.represent.footprint import measure_bytes
 from rwk.runtime.arrays import FloatArray
 from rwk.transport.measures import GraphMeasures, from_bytes, to_bytes
 
@@ -53,7 +54,9 @@ class GramStore:
         self.place = place
         self.segments = segments
         self.tiling = Tiling.of(
-            [np.asarray(segment.sizes, np.int64) for segment in segments], [segment.ends for segment in segments]
+            [np.asarray(segment.sizes, np.int64) for segment in segments],
+            [segment.ends for segment in segments],
+            measure_bytes(graphs, settings),
         )
         self._graphs, self._settings = graphs, settings
         self._zarr_store = place.zarr_store()

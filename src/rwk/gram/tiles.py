@@ -49,7 +49,7 @@ class Tiling:
 
     Block b holds graphs `order[bounds[b]:bounds[b + 1]]`; segment s begins with block `starts[s]`.
 
-    >>> tiling = Tiling.of([np.array([5, 3, 4])], [[2, 3]])
+    >>> tiling = Tiling.of([np.array([5, 3, 4])], [[2, 3]], np.array([500.0, 300.0, 400.0]))
     >>> tiling.members(0).tolist(), tiling.members(1).tolist(), [tile.n_pairs for tile in tiling]
     ([1, 2], [0], [1, 2, 3])
     """
@@ -58,10 +58,11 @@ class Tiling:
     order: IntArray  # (N,)
     bounds: IntArray  # (blocks + 1,)
     starts: IntArray  # (segments + 1,)
+    bytes: FloatArray  # (N,) of the measures of each graph, as the user ordered them
 
     @classmethod
-    def of(cls, sizes: Sequence[IntArray], ends: Sequence[Sequence[int]]) -> Tiling:
-        """The tiling of segments, given the sizes of their graphs and where their blocks (smallest first) end."""
+    def of(cls, sizes: Sequence[IntArray], ends: Sequence[Sequence[int]], bytes_of_graphs: FloatArray) -> Tiling:
+        """The tiling of segments: sizes of their graphs, where their blocks (smallest first) end, bytes of measures."""
         orders, bounds, starts, first = [], [np.zeros(1, np.int64)], [0], 0
         for mine, stops in zip(sizes, ends, strict=True):
             orders.append(first + np.argsort(mine, kind="stable"))
@@ -69,7 +70,8 @@ class Tiling:
             starts.append(starts[-1] + len(stops))
             first += len(mine)
         everything = np.concatenate(sizes).astype(np.int64)
-        return cls(everything, np.concatenate(orders).astype(np.int64), np.concatenate(bounds), np.array(starts))
+        order = np.concatenate(orders).astype(np.int64)
+        return cls(everything, order, np.concatenate(bounds), np.array(starts), bytes_of_graphs)
 
     @property
     def n_blocks(self) -> int:
@@ -109,21 +111,16 @@ def tile_weight(sizes: IntArray) -> float:
     return float(np.sqrt(np.clip(total / TILES_WANTED, LEAST_COST, MOST_COST)))
 
 
-def measure_bytes(sizes: IntArray) -> FloatArray:
-    """Bytes that the measures of graphs of these sizes take, about: it depends on labels, edges and attributes."""
-    n = sizes.astype(np.float64)
-    return np.asarray(8.0 * (n * n + 160.0 * n + 64.0))
-
-
-def block_ends(sizes: IntArray, limits: TileLimits) -> list[int]:
+def block_ends(sizes: IntArray, bytes_of_graphs: FloatArray, limits: TileLimits) -> list[int]:
     """Where each block of the graphs, ordered by size, ends; a block has as many graphs as the limits allow.
 
-    >>> block_ends(np.array([5, 3, 4]), TileLimits(weight=1e6, graphs=2, bytes=1e9))
+    >>> block_ends(np.array([5, 3, 4]), np.full(3, 100.0), TileLimits(weight=1e6, graphs=2, bytes=1e9))
     [2, 3]
     """
-    ordered = np.sort(sizes)
+    order = np.argsort(sizes, kind="stable")
+    ordered = sizes[order]
     weight = np.concatenate([[0.0], np.cumsum(root_costs(ordered))])
-    size = np.concatenate([[0.0], np.cumsum(measure_bytes(ordered))])
+    size = np.concatenate([[0.0], np.cumsum(bytes_of_graphs[order])])
     ends: list[int] = []
     start = 0
     while start < len(ordered):

@@ -11,6 +11,7 @@
     features       what a node is like: Weisfeiler-Lehman colours, signals, their local variation
     packing        the arrays of all graphs side by side, as the solver reads them
     scaling        the typical size of each cost, learned from the fitted graphs
+    footprint      the bytes that all of this will take, which `gram` plans with
 
 METHOD, section 2, is implemented here; its readings R1 to R7, R11, R12 and R18 are cited where they are implemented.
 """
