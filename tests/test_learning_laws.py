@@ -20,7 +20,7 @@ from rwk.experiment.folds import fingerprint_of
 from rwk.experiment.regress_run import calibration
 from rwk.experiment.statistics import corrected_t_test
 from rwk.learn.count_kernels import min_max_kernel
-from rwk.learn.exact_gp import Block, GpOptions, Prediction, sample
+from rwk.learn.exact_gp import Block, GpOptions, Prediction, fit_gp, sample
 from rwk.learn.landmark_gp import _condition, fit_landmark_gp
 from rwk.learn.likelihood import total_kernel, treated_kernel
 from rwk.learn.platt import couple, fit_sigmoids
@@ -325,3 +325,15 @@ def test_progress_counts_every_fold_once(kept: int, tmp_path: Path) -> None:
     assert {score.score for score in found.scores} == {1.0}
     assert {score.majority for score in found.scores} == {0.5}
     assert [(s.n_train, s.n_test, s.n_correct) for s in found.scores] == [(16, 4, 4)] * 10
+
+
+def test_rows_of_the_training_graphs_are_those_of_the_treated_kernel() -> None:
+    """New graphs are projected off the eigenvectors whose negative eigenvalues were clipped, as training graphs were."""
+    draw = np.random.default_rng(3)
+    matrix = draw.normal(size=(20, 20))
+    blocks = {"one": Block(matrix + matrix.T, False)}
+    fitted = fit_gp(blocks, draw.normal(size=20), 0.0, GpOptions())
+    kernel = total_kernel(fitted.terms(blocks), fitted.chosen)
+    values, vectors = np.linalg.eigh(kernel)
+    assert values[0] < -0.1 * values[-1]
+    np.testing.assert_allclose(fitted.rows(blocks), (vectors * np.maximum(values, 0.0)) @ vectors.T, atol=1e-10)
