@@ -328,7 +328,7 @@ def test_progress_counts_every_fold_once(kept: int, tmp_path: Path) -> None:
 
 
 def test_rows_of_the_training_graphs_are_those_of_the_treated_kernel() -> None:
-    """New graphs are projected off the eigenvectors whose negative eigenvalues were clipped, as training graphs were."""
+    """New graphs are projected off the eigenvectors whose eigenvalues were clipped, as training graphs were."""
     draw = np.random.default_rng(3)
     matrix = draw.normal(size=(20, 20))
     blocks = {"one": Block(matrix + matrix.T, False)}
