@@ -43,6 +43,7 @@ def steps() -> Iterator[tuple[str, Callable[[], Any]]]:
         rwk.pairwise_discrepancy(graphs, precision=precision, **quick)
         if graphs is large:  # again with a kernel that would underflow: such pairs have a solver of their own
             rwk.pairwise_discrepancy(graphs, precision=precision, entropy=1e-4, **quick)
+            rwk.align(*graphs, precision=precision, entropy=1e-4, **quick)
         rwk.align(*graphs[:2], precision=precision, **quick)
 
     for precision in ("float64", "float32"):

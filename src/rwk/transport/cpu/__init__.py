@@ -5,7 +5,7 @@
     chunks.py         long lists of pairs as chunks of similar cost
     lanes/            the body of small pairs: as many at once as a register has lanes
     rows/             the body of large pairs: one at a time, with vectors along its rows
-    scalar.py         the body of single large pairs: from any start, with couplings, and on logarithms if need be
+    scalar.py         the body of large pairs from any start, with a trace, or on logarithms
       loading.py        step 1: the matrices of a pair
       quadratic.py      steps 2 and 6: the map Q
       sinkhorn.py       step 4: Sinkhorn rounds, on logarithms if need be

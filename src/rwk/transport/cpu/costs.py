@@ -55,9 +55,15 @@ class CostScratch(NamedTuple):
 @compiled_inside
 def cost_scratch(graphs: Any, n: int, m: int) -> CostScratch:
     """Scratch memory for pairs of up to n and m nodes."""
+    return scratch_with_products(graphs, n, m, np.zeros(n * padded(m)))
+
+
+@compiled_inside
+def scratch_with_products(graphs: Any, n: int, m: int, products: Any) -> CostScratch:
+    """`cost_scratch` with given memory for the products, as large as n padded rows."""
     length = padded(m)
     return CostScratch(
-        np.empty(n * length), np.empty(n * length), np.zeros(n * length), np.full(4, NOTHING),
+        np.empty(n * length), np.empty(n * length), products, np.full(4, NOTHING),
         np.zeros(graphs.features.shape[1] * length), np.zeros(graphs.returns.shape[1] * length),
         np.zeros(graphs.embedding.shape[1] * length), np.zeros(graphs.colours.shape[0] * length, np.uint64),
         np.zeros(length), np.empty(n, np.int64), np.empty(n), empty_layout(length),

@@ -125,6 +125,10 @@ def run_pair(
                 _, n_iter, gap, converged = (of_one[0] for of_one in results)
                 return make_solution(gamma, terms, n_iter=n_iter, gap=gap, converged=converged, history=history)
             history[:] = np.nan
+        if not (small or trace or start.size or cost.size):
+            solution = _run_large(measures, pairs, weights, options)
+            if solution is not None:
+                return solution
         if cost.size:
             pair = with_feature_cost(load_pair(measures, a, b, weights), cost)
             solved = call_compiled(scalar.solve_loaded, measures, pair, weights, options, start, terms, history)
@@ -132,6 +136,19 @@ def run_pair(
             solved = call_compiled(scalar.solve_one, measures, a, b, weights, options, start, terms, history)
         gamma, _, n_iter, gap, converged = solved
     return make_solution(gamma, terms, n_iter=n_iter, gap=gap, converged=converged, history=history)
+
+
+def _run_large(
+    measures: GraphMeasures, pairs: NDArray[np.int64], weights: CostWeights, options: ScgOptions
+) -> PairSolution | None:
+    """Solve one large pair, coupling included; None if its kernel would underflow."""
+    a, b = pairs[0].tolist()
+    results, couplings = PairResults.empty(1), np.empty((1, measures.sizes[a], measures.sizes[b]))
+    if len(_run_rows(measures, pairs, weights, options, KeptRows(), results, couplings)):
+        return None
+    gamma = couplings[0].astype(measures.structure.dtype, copy=False)
+    terms = scalar.terms_of(measures, a, b, weights, gamma)
+    return _solution(gamma, terms, results.n_iter, results.gaps, results.converged)
 
 
 def run_starts(
@@ -263,11 +280,24 @@ def solve_large(
         return
     left = np.arange(len(pairs))
     if not start.size:
-        outputs = RowOutputs(results, np.zeros(len(pairs), np.bool_))
-        rows = (memory or KeptRows()).room_for(measures, pairs)
-        call_compiled(solve_in_rows, measures, pairs, weights, options, rows, outputs)
-        left = np.flatnonzero(outputs.unsolved)
+        left = _run_rows(measures, pairs, weights, options, memory or KeptRows(), results)
     if len(left):
         part = PairResults.empty(len(left))
         call_compiled(scalar.solve_chunk, measures, pairs[left], weights, options, start, part)
         results.put(left, part)
+
+
+def _run_rows(
+    measures: GraphMeasures,
+    pairs: NDArray[np.int64],
+    weights: CostWeights,
+    options: ScgOptions,
+    memory: KeptRows,
+    results: PairResults,
+    couplings: NDArray[np.float64] = NO_COUPLINGS,
+) -> NDArray[np.int64]:
+    """Call the body of large pairs; returns the rows of the pairs whose kernel would underflow."""
+    outputs = RowOutputs(results, np.zeros(len(pairs), np.bool_), couplings)
+    rows = memory.room_for(measures, pairs)
+    call_compiled(solve_in_rows, measures, pairs, weights, options, rows, outputs)
+    return np.flatnonzero(outputs.unsolved)

@@ -7,7 +7,14 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from rwk.runtime.compiling import compiled, compiled_inside
-from rwk.transport.cpu.costs import CostScratch, cost_scratch, feature_cost, log_degree_prior, neighbour_cost, padded
+from rwk.transport.cpu.costs import (
+    CostScratch,
+    feature_cost,
+    log_degree_prior,
+    neighbour_cost,
+    padded,
+    scratch_with_products,
+)
 
 
 class PairMatrices(NamedTuple):
@@ -53,7 +60,8 @@ def pair_memory(graphs: Any, n: int, m: int, n_matrices: int) -> PairMemory:
         size = graphs.offsets[g + 1] - graphs.offsets[g]
         deepest = max(deepest, (graphs.factor_offsets[g + 1] - graphs.factor_offsets[g]) // max(size, 1))
     reals = np.empty(n_matrices * n * m + (n + m) * (n + 2 * deepest), graphs.structure.dtype)
-    return PairMemory(reals, np.empty(3 * n * padded(m)), cost_scratch(graphs, n, m))
+    doubles, count = np.empty(3 * n * padded(m)), n * padded(m)
+    return PairMemory(reals, doubles, scratch_with_products(graphs, n, m, doubles[2 * count :]))
 
 
 @compiled_inside
@@ -83,6 +91,7 @@ def load_into(graphs: Any, a: int, b: int, weights: Any, memory: PairMemory, n_m
     scratch, length = memory.scratch, padded(m)
     feature_table, neighbour_table = matrix_in(memory.doubles, 0, n, length), matrix_in(memory.doubles, 1, n, length)
     prior_table = matrix_in(memory.doubles, 2, n, length)
+    scratch.products[: n * length] = 0.0  # the prior of the pair before lies there
     feature_cost(graphs, a, b, scratch, feature_table)
     feature = _without_padding(feature_table, m)
     if weights.beta_local != 0.0:

@@ -26,6 +26,7 @@ class RowOutputs(NamedTuple):
 
     results: PairResults
     unsolved: Any  # (pairs,) whether a kernel would underflow: the results do not count
+    couplings: Any  # (pairs, n, m), or empty
 
 
 @compiled
@@ -43,13 +44,16 @@ def _run(graphs: Any, pairs: Any, weights: Any, options: Any, memory: RowMemory,
             if not memory.summaries.done[graph]:
                 summarise(graphs, graph, weights, memory.summaries)
         values[p], n_iter[p], gaps[p], converged[p], outputs.unsolved[p] = _solve(
-            graphs, pairs[p, 0], pairs[p, 1], weights, options, memory
+            graphs, pairs[p, 0], pairs[p, 1], weights, options, memory, outputs.couplings[p : p + 1]
         )
 
 
 @compiled_borrowing
-def _solve(graphs: Any, a: int, b: int, weights: Any, options: Any, memory: RowMemory) -> Any:
-    """The value, the number of iterations, the last gap, whether it reached the tolerance, and whether it gave up."""
+def _solve(graphs: Any, a: int, b: int, weights: Any, options: Any, memory: RowMemory, coupling: Any) -> Any:
+    """The value, the number of iterations, the last gap, whether it reached the tolerance, and whether it gave up.
+
+    `coupling` (1, n, m) is filled in unless it is empty.
+    """
     i0, n = graphs.offsets[a], graphs.offsets[a + 1] - graphs.offsets[a]
     narrow, m = memory.linear.itemsize == 4, graphs.offsets[b + 1] - graphs.offsets[b]
     width = WIDTH_32 if narrow else WIDTH_64
@@ -81,6 +85,10 @@ def _solve(graphs: Any, a: int, b: int, weights: Any, options: Any, memory: RowM
         n_iter = iteration + 1
     if alpha != 0.0:  # the last step has not reached Q(gamma) yet
         gradient_rows(i0, n, weights, alpha, length, memory, other)
+    for c in range(len(coupling)):
+        for i in range(n):
+            for k in range(m):
+                coupling[c, i, k] = gamma[i * length + k]
     constant = weights.beta_global * (totals[a, TOTAL_MOMENT] + totals[b, TOTAL_MOMENT])
     value = value_rows(n * length, memory, gamma) + constant + kl * divergence  # 9 value
     return value, n_iter, gap, converged, False

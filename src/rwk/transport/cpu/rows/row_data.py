@@ -66,10 +66,13 @@ def memory_for_rows(graphs: Any, n: int, m: int) -> RowMemory:
         _aligned(n * length, dtype) for _ in range(9)
     )
     panel = _aligned(PANEL_DEPTH * VECTORS * REGISTER_BYTES // dtype.itemsize, dtype)
+    scratch = cost_scratch(graphs, n, length)
+    if dtype == np.float64:  # costs are done with before the solver needs its memory
+        scratch = scratch._replace(cost=other, table=right)
     return RowMemory(
         linear, image, delta, delta_image, gamma, other, logs, prior, right, _aligned(thin, dtype),
-        _aligned(N_COLUMNS * length, dtype), np.empty(n, dtype), np.empty(n, dtype), panel,
-        cost_scratch(graphs, n, length), empty_summaries(graphs),
+        _aligned(N_COLUMNS * length, dtype), np.empty(n, dtype), np.empty(n, dtype), panel, scratch,
+        empty_summaries(graphs),
     )  # fmt: skip
 
 
