@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 
 from rwk import Graph, RWKClassifier, RWKernel, as_graphs
 from rwk.datasets.synthetic import planted_motif
-from rwk.learn.grids import SETTINGS
+from rwk.learn.grids import SETTINGS, search_grid
 from rwk.learn.search import SUM
 from rwk.learn.svc import IndefiniteSVC
 
@@ -44,6 +44,7 @@ def test_no_arguments_learn(planted):
     classifier = RWKClassifier().fit(graphs[:36], names[:36])
     assert classifier.score(graphs[36:], names[36:]) >= 0.75
     assert set(classifier.settings_) == set(SETTINGS["discrete"])
+    assert classifier._grid(graphs) == search_grid("discrete").checked()
 
 
 def test_attributes_take_the_continuous_settings_and_edge_labels_count():

@@ -107,8 +107,9 @@ def test_other_graphs_are_seen_as_they_are(molecules, change) -> None:
 
 
 def test_triangles_are_no_molecules_in_space() -> None:
-    small = GraphSet.from_graphs([molecule(nx.path_graph(3), seed) for seed in range(4)])
-    assert GraphForms.learned(small) == GraphForms()
+    pairs, labels = np.array([[0, 1], [0, 2], [1, 2]]), np.array([BOND, FAR, FAR])
+    triangle = Graph(3, pairs, edge_labels=labels, edge_attributes=np.array([[1.0], [2.0], [2.5]]))
+    assert GraphForms.learned(GraphSet.from_graphs([triangle] * 4)) == GraphForms()
 
 
 # the classifier

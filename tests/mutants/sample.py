@@ -27,10 +27,10 @@ from reach import Reach, doctest_files, known_reach, read_reach
 TESTS = {
     "gram": "promises files gram kept store executors tiling places named_settings",
     "learn": "promises svm likelihood regression classifier saved_models explain explain_value active experiment "
-    "learning_laws named_settings composition",
+    "learning_laws named_settings composition graph_forms",
     "experiment": "statistics records files experiment run reproduce trials reproduce_regression baseline_runs "
     "regress_command learning_laws named_settings experiment_laws",
-    "datasets": "datasets promises molecule_sets round_trips",
+    "datasets": "datasets promises molecule_sets round_trips graph_forms",
     "convert": "convert formats node_names molecules names edge_labels round_trips",
     "retrieval": "promises neighbours landmarks bounds",
 }
