@@ -175,7 +175,7 @@ def test_averages(tmp_path: Path) -> None:
     ours = [f1 for row in record["averages"] if row["method"] == "rwk.barycenter" for f1 in row["f1"]]
     assert len(ours) == 36
     assert sum(f1 >= 0.9 for f1 in ours) >= 35
-    run("averages.py", "--parts", "mixtures", "--mixtures", "shapes", "--seeds", 1, "--output", tmp_path / "a.json")
+    run("averages.py", "--parts", "mixtures", "--mixtures", "shapes", "--seeds", 1, 1, "--output", tmp_path / "a.json")
     found = {row["method"]: row["ari"] for row in json.loads((tmp_path / "a.json").read_text())["mixtures"]}
     assert min(found["RWKMedoids"] + found["RWKMeans"]) >= 0.9
 
