@@ -197,3 +197,12 @@ def test_agrees_with_rdkit(wanted: str) -> None:
     assert all(one.exact == holds[one.graph] for one in found)
     shares = [one.share for one in found]
     assert all(first >= second for first, second in pairwise(shares))
+
+
+def test_errors_name_the_pattern() -> None:
+    with pytest.raises(GraphError, match="the pattern: graph 0 has no nodes"):
+        find(nx.empty_graph(0), [nx.path_graph(3)])
+    with pytest.raises(GraphError, match="the pattern: the argument holds 2 graphs; give a single one"):
+        find([nx.path_graph(2), nx.path_graph(3)], [nx.path_graph(3)])
+    with pytest.raises(GraphError, match="the first argument holds 2 graphs; give a single one"):
+        match([nx.path_graph(2), nx.path_graph(3)], nx.path_graph(3))

@@ -201,8 +201,13 @@ def test_an_error_names_the_item_and_the_array(item, message):
         (lambda: solve_pairs([SQUARE], [(0, 1)]), r"pair 0 is \[0, 1\], but the items are 0 to 0"),
         (lambda: solve_pairs([SQUARE], [(0, 0)], costs=[]), "0 cost matrices were given for 1 pairs"),
         (lambda: pairwise_gw([]), "no items were given"),
+        (lambda: pairwise_gw(5), "int is no list of structure matrices or Spaces"),
     ],
 )
 def test_an_error_says_what_to_do(call, message):
     with pytest.raises((GraphError, ParameterError), match=message):
         call()
+
+
+def test_no_pairs_have_no_values() -> None:
+    assert solve_pairs([np.zeros((2, 2))], []).values.shape == (0,)

@@ -14,7 +14,7 @@ from rwk.convert import as_graphs
 from rwk.convert.label_coding import in_form_of, same_kind_of_labels
 from rwk.datasets.forms import warn_complete
 from rwk.gram.matrix import cross_discrepancy, symmetric_discrepancy
-from rwk.graphs import Graph, GraphSet
+from rwk.graphs import Graph, GraphError, GraphSet
 from rwk.graphs.checks import is_plain
 from rwk.parameters import Parameters
 from rwk.represent import represent
@@ -275,7 +275,7 @@ def single_graph(graph: Any, which: str) -> GraphSet:
     """One graph as a set of one; `which` names the argument in the error."""
     graphs = as_graphs(graph)
     if len(graphs) != 1:
-        raise ValueError(f"align compares two single graphs, but {which} argument holds {len(graphs)}; pick one")
+        raise GraphError(f"{which} argument holds {len(graphs)} graphs; give a single one")
     return graphs
 
 

@@ -110,7 +110,11 @@ def find(pattern: Any, graphs: Any, **parameters: Any) -> list[Occurrence]:
     settings = Parameters.of({**FINDING, **parameters})
     if settings.backend == "gpu":
         raise ParameterError("find solves on the CPU; leave out backend='gpu'")
-    small, many = single_graph(pattern, "the pattern"), as_graphs(graphs)
+    try:
+        small = single_graph(pattern, "the")
+    except GraphError as error:
+        raise GraphError(f"the pattern: {error}") from None
+    many = as_graphs(graphs)
     settings = with_comparable_edges(settings, small, many)
     both = joined_graphs(small, many)
     measures = in_precision(represent(both, settings)[0], "float64")

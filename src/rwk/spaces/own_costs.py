@@ -214,6 +214,8 @@ def _checked_pairs(pairs: Any, n_items: int) -> IntArray:
         numbers = np.asarray(pairs)
     except ValueError:
         raise GraphError("pairs have different lengths; give two item numbers per pair") from None
+    if numbers.shape == (0,):  # an empty list
+        return np.empty((0, 2), np.int64)
     if numbers.ndim != 2 or numbers.shape[1] != 2 or numbers.dtype.kind not in "iu":
         raise GraphError(f"pairs has shape {numbers.shape} and type {numbers.dtype}; give two item numbers per pair")
     bad = ((numbers < 0) | (numbers >= n_items)).any(axis=1)

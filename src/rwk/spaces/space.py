@@ -90,6 +90,8 @@ def as_spaces(items: Iterable[Any], title: str = "item {}") -> list[Space]:
     >>> as_spaces([np.zeros((2, 2)), Space(structure=[[0.0]])])[1].n_points
     1
     """
+    if not isinstance(items, Iterable) or isinstance(items, str):
+        raise GraphError(f"{type(items).__name__} is no list of structure matrices or Spaces; give one")
     spaces = [
         (item if isinstance(item, Space) else Space(structure=item)).checked(title.format(i))
         for i, item in enumerate(items)
