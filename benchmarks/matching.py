@@ -6,8 +6,8 @@ nodes and three of 300, one after the other on one thread; whatever a method mak
 time, and so is rounding.
 Times are CPU seconds. The record has one line per cell; for each method the share of true pairs recovered, the same
 with nodes that colour refinement can't tell apart counted as one, the share of edges preserved, and the median time.
-Methods and cells that are there already are not computed again, so a stopped run goes on where it was; the header
-then names what it went on with, if that differs.
+Methods and cells that are there already are not computed again, so a stopped run goes on where it was. With --again,
+cells of other commits are; every line has its commit, and the header what each of them was run with.
 """
 
 from __future__ import annotations
@@ -267,14 +267,15 @@ def main() -> None:
     parser.add_argument("--families", nargs="+", default=FAMILIES, choices=FAMILIES)
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--seeds", type=int, help="of every cell; by default 10, of 300 nodes 3")
+    parser.add_argument("--again", action="store_true", help="compute cells of other commits again")
     parser.add_argument("--minutes", type=float, default=1440.0, help="start no cell after this time")
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    header: dict[str, Any] = {"made_with": machine_record(SOLVER_VERSION), "threads": 1, "fields": FIELDS}
+    now = machine_record(SOLVER_VERSION)
+    header: dict[str, Any] = {"made_with": now, "threads": 1, "fields": FIELDS}
     lines: dict[Cell, dict[str, Any]] = {}
     if options.output.exists():
-        now = header["made_with"]
         header, *old = map(json.loads, options.output.read_text().splitlines())
         lines = {Cell(*line["cell"]): line for line in old}
         if now not in (header["made_with"], *header.get("went_on_with", [])):
@@ -282,7 +283,9 @@ def main() -> None:
     begun, warm = time.perf_counter(), set()
     for cell in cells(tuple(options.sizes)):
         seeds = options.seeds or SEEDS.get(cell.n_nodes, 10)
-        known = lines.get(cell, {"cell": cell, "seeds": seeds, "methods": {}})
+        known = lines.get(cell)
+        if known is None or (options.again and known.get("commit") != now["commit"]):
+            known = {"cell": cell, "commit": now["commit"], "seeds": seeds, "methods": {}}
         names = [name for name in options.methods if can_run(name, cell.n_nodes) and name not in known["methods"]]
         late = time.perf_counter() - begun > 60 * options.minutes
         if cell.family not in options.families or not names or late:
