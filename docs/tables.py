@@ -361,6 +361,26 @@ def _matching_cells(record: Any) -> dict[tuple[Any, ...], dict[str, dict[str, fl
     }
 
 
+def matching_seeds(record: Any) -> str:
+    """How many pairs every cell has, by size, and what of the record is older."""
+    seeds = {line["cell"][1]: line["seeds"] for line in record[1:]}
+    sizes = [f"{count} of {size} nodes" for size, count in sorted(seeds.items())]
+    kept = f" {record[0]['kept']}." if "kept" in record[0] else ""
+    return f"Pairs per cell: {', '.join(sizes)}.{kept}"
+
+
+def starts(record: Any) -> str:
+    """What starts of transport cost and bring, by size."""
+    rows = []
+    for size in record["sizes"]:
+        two = size["starts"]["2"]["milliseconds"]
+        for kind, row in size["starts"].items():
+            took = row["milliseconds"]
+            figures = [f"{row['value']:.4f}", f"{row['recovered']:.3f}", f"{took:,.1f}", f"{took / two:.1f}"]
+            rows.append([str(size["nodes"]), kind, *figures])
+    return markdown(["nodes", "starts", "value", "recovered", "ms", "times two starts"], rows)
+
+
 def matching_recovery(record: Any) -> str:
     """Share of true pairs recovered: one row per family, size, deletion and rewiring, without labels."""
     cells = _matching_cells(record)
@@ -533,8 +553,9 @@ RECORDS: dict[str, tuple[str, tuple[Maker, ...]]] = {
     "point-clouds.json": ("python benchmarks/point_clouds.py --output", (point_clouds,)),
     "matching/cells.jsonl": (
         "python benchmarks/matching.py --output",
-        (matching_speed, matching_recovery, matching_summary),
+        (matching_seeds, matching_speed, matching_recovery, matching_summary),
     ),
+    "starts.json": ("python benchmarks/starts.py --output", (starts,)),
     "later-states.json": ("python benchmarks/later_states.py --output", (later_states,)),
     "same-folds.json": ("python benchmarks/same_folds.py MUTAG PTC_MR BZR COX2 --output", (repeated,)),
     "classifier.json": ("python benchmarks/classifier.py MUTAG PTC_MR BZR_MD BZR COX2 --output", (classifier,)),
