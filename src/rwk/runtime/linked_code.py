@@ -45,7 +45,8 @@ class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]
         """Link in what this code calls."""
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
+            if hasattr(library, "_reload_init"):  # numba 0.60 has none
+                self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalized = True
 
