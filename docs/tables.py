@@ -15,7 +15,15 @@ from typing import Any
 from rwk.baselines import get
 from rwk.experiment import paper
 from rwk.experiment.comparisons import difference
-from rwk.experiment.regression import MOLECULE_SETS, regression_table
+from rwk.experiment.regression import (
+    MOLECULE_SETS,
+    REPEATS,
+    USUAL_REPEATS,
+    RegressionOptions,
+    mean_and_error,
+    read_scores,
+    regression_table,
+)
 from rwk.experiment.regression_methods import REGRESSION_METHODS
 from rwk.experiment.results import extent, read_results
 from rwk.experiment.statistics import average_ranks, complete_part
@@ -26,6 +34,7 @@ PAGES = (
     ROOT / "README.md",
     *(ROOT / "docs" / name for name in ("how-good.md", "performance.md", "own-costs.md", "matching.md", "find.md")),
     ROOT / "docs" / "clustering.md",
+    ROOT / "docs" / "regression.md",
     ROOT / "docs" / "tutorials" / "regression.md",
 )
 PLACE = re.compile(r"(<!-- (?P<name>\w+) -->\n).*?(<!-- /(?P=name) -->)", re.DOTALL)
@@ -585,7 +594,54 @@ def molecules(root: Path) -> str:
     return "\n\n".join(tables) if tables else "*No record yet: `rwk reproduce regression` writes it.*"
 
 
-OF_FOLDS = (results, standing, ranks, published, ablated, networks, losses, molecules)
+def molecule_errors(root: Path) -> str:
+    """RMSE of every method on every set of molecules, mean ± standard error over random splits."""
+    rows = []
+    for method in REGRESSION_METHODS:
+        cells = [method]
+        for name in MOLECULE_SETS:
+            errors = random_errors(root, name, method)
+            words = "" if len(errors) in (0, planned(name)) else f" ({len(errors)} splits)"
+            cells.append(mean_and_error(errors) + words if errors else "")
+        rows.append(cells)
+    return markdown(["method", *MOLECULE_SETS], rows)
+
+
+def molecules_missing(root: Path) -> str:
+    """Which methods have not been run on all random splits of a set."""
+    found = []
+    for name in MOLECULE_SETS:
+        known = {method: len(random_errors(root, name, method)) for method in REGRESSION_METHODS}
+        short = [f"{method} ({n} of {planned(name)})" for method, n in known.items() if 0 < n < planned(name)]
+        lacking = [method for method, n in known.items() if not n] + short
+        if lacking:
+            found.append(f"{name}: {', '.join(lacking)}")
+    return f"Not run, or not on all splits: {'; '.join(found)}." if found else "Every method was run on every split."
+
+
+def random_errors(root: Path, name: str, method: str) -> list[float]:
+    """The RMSE of every random split on record."""
+    scores = read_scores(RegressionOptions(root / "results").record_file(name, method))
+    return [line["rmse"] for line in scores if line["split"] == "random"]
+
+
+def planned(name: str) -> int:
+    """The number of random splits of a set."""
+    return REPEATS.get(name, USUAL_REPEATS)
+
+
+OF_FOLDS = (
+    results,
+    standing,
+    ranks,
+    published,
+    ablated,
+    networks,
+    losses,
+    molecules,
+    molecule_errors,
+    molecules_missing,
+)
 FROM_FOLDS = {maker.__name__: maker for maker in OF_FOLDS}
 
 

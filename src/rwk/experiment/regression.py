@@ -204,7 +204,7 @@ def regression_table(dataset: str, folder: Path, methods: Sequence[str]) -> str:
         random = {name: [line[name] for line in scores if line["split"] == "random"] for name in MEASURES}
         scaffold = [line["rmse"] for line in scores if line["split"] == SCAFFOLD]
         if random["rmse"]:
-            cells = [_mean_and_error(random[name]) for name in MEASURES]
+            cells = [mean_and_error(random[name]) for name in MEASURES]
             last = f"{scaffold[0]:.3g}" if scaffold else ""
             lines.append(f"| {method} | {len(random['rmse'])} | {' | '.join(cells)} | {last} |")
     return "\n".join(lines)
@@ -216,7 +216,7 @@ def read_scores(path: Path) -> list[dict[str, Any]]:
     return [found[key] for key in sorted(found)]
 
 
-def _mean_and_error(values: Sequence[float]) -> str:
+def mean_and_error(values: Sequence[float]) -> str:
     """Mean ± standard error."""
     error = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
     return f"{np.mean(values):.3f} ± {error:.3f}"
