@@ -47,7 +47,7 @@ def read_adjacency(adjacency: Any, i: int) -> tuple[NDArray[np.int64], NDArray[n
 
         entries = coo_array(adjacency)
         entries.sum_duplicates()
-        (rows, columns), weights = entries.coords, entries.data
+        rows, columns, weights = entries.row, entries.col, entries.data
     else:
         try:
             if np.asarray(adjacency).dtype.kind in "mMc":
