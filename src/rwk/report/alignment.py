@@ -167,7 +167,8 @@ def plot_terms(solution: PairSolution, *, ax: Any = None) -> Any:
         large.append(("other terms", "#9aa5b1", rest))
     names, colours, values = zip(*large, strict=True) if large else ((), (), ())
     heights = max(len(names), 5) - 1 - np.arange(len(names))
-    ax.barh(heights, values, color=colours, height=0.42)
+    # a list: Matplotlib 3.8 takes a tuple of two for a colour and its opacity
+    ax.barh(heights, values, color=list(colours), height=0.42)
     for y, name, value in zip(heights, names, values, strict=True):
         ax.annotate(name, (0, y + 0.29), (0, 1), textcoords="offset points", fontsize=8, color=INK, va="bottom")
         place = (max(value, 0.0), y)
