@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh
@@ -356,6 +357,8 @@ def test_degenerate_kernels_give_finite_decisions(treatment, kernel):
     ]
 )
 def test_scikit_learn_checks(estimator, check):
+    if "check_classifiers_one_label at" in str(check) and sklearn.__version__.startswith("1.4."):
+        pytest.skip("this check of scikit-learn 1.4 gives a kernel that is not square")
     check(estimator)
 
 
