@@ -190,6 +190,8 @@ MISTAKES = {
     "unknown variant": (["gram", "{folder}", "--variant", "RWK-9"], "RWK-1"),
     "unknown grid": (["classify", "{folder}", "--grid", "huge"], "quick"),
     "graph that is not there": (["align", "{folder}", "0", "99"], "24 graphs"),
+    "data without a name": (["info", ""], "the name of the data is empty"),
+    "graph without a name": (["align", "CCO", ""], "is empty"),
     "unwritable output": (["gram", "{folder}", "-o", "/proc/nothing/K.npz"], "/proc/nothing"),
     "output is a folder": (["gram", "{folder}", "-o", "{folder}"], "folder"),
     "matrix of an unknown kind": (["gram", "{folder}", "-o", "K.txt"], "K.txt: a matrix is .npz"),

@@ -668,3 +668,9 @@ def test_ignored_edge_attributes_are_listed() -> None:
     expected = r"'weight' as weight; ignoring 'length', 'sign': pass edge_attributes=\['length'\] or"
     with pytest.warns(UserWarning, match=expected):
         as_graphs(network)
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_no_name_is_not_the_current_folder(name: str) -> None:
+    with pytest.raises(GraphError, match="the name is empty"):
+        as_graphs(name)

@@ -105,6 +105,9 @@ def test_a_table_with_other_names_and_missing_targets(tmp_path: Path) -> None:
     put(path, "smiles,y\nCC\n")
     with pytest.raises(GraphError, match="row 1 has 1 columns and the header 2; correct it"):
         as_graphs(path)
+    put(path, "smiles,y,y\nCC,1,2\n")
+    with pytest.raises(GraphError, match="more than one column 'y'; rename or remove all but one"):
+        as_graphs(path)
     put(path, "smiles,y\n")
     with pytest.raises(GraphError, match="has no rows below its header"):
         as_graphs(path)

@@ -147,6 +147,8 @@ def load_graphs(source: str | DataSource) -> GraphSet:
     from rwk.graphs import GraphError
 
     data, smiles_column, target = DataSource(source) if isinstance(source, str) else source
+    if not data.strip():
+        raise GraphError("the name of the data is empty; give a dataset, a file or a folder")
     path = user_path(data)
     if is_wildcard(data) or (path.exists() and path.suffix.lower() != ".zip"):
         return as_graphs(data if is_wildcard(data) else path, smiles_column=smiles_column, target=target)

@@ -127,6 +127,8 @@ def as_graphs(
 
 def _read(data: Any, names: Names, columns: TableColumns, notes: Notes) -> GraphSet:
     """The graphs in the data, not yet checked."""
+    if isinstance(data, str) and not data.strip():
+        raise GraphError("the name is empty; give a file, a folder, a dataset or a SMILES string")
     whole = _whole_set(data)
     if whole is not None:
         return whole

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,8 @@ def parse_csv(text: str, path: Path) -> Table:
     wrong = next((i for i, line in enumerate(lines) if len(line) != len(names)), None)
     if wrong is not None:
         raise GraphError(f"{path}, row {wrong} has {len(lines[wrong])} columns and the header {len(names)}; correct it")
+    if twice := [name for name, count in Counter(names).items() if name and count > 1]:
+        raise GraphError(f"{path} has more than one column {twice[0]!r}; rename or remove all but one")
     return {name: [line[i] for line in lines[1:]] for i, name in enumerate(names)}
 
 
