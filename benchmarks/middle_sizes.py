@@ -1,9 +1,9 @@
 """Pairs of a few hundred nodes: `python benchmarks/middle_sizes.py --output results/middle-sizes.json`.
 
 Graphs of DD without its 20 largest, whose pairs are too large to be solved side by side. Two bodies of the solver take
-turns on the same pairs, in one process and one thread: `rows`, which solves them, and `scalar`, which did before and has
-products by BLAS. Times are CPU time. Products of 285 x 285 matrices, the mean size of these graphs, are set against the
-fused multiply-adds that a core can do at all.
+turns on the same pairs, in one process and one thread: `rows`, which solves them, and `scalar`, which did so before,
+with products by BLAS. Times are CPU time. Products of 285 x 285 matrices, the mean size of these graphs, are set
+against the fused multiply-adds that a core can do at all.
 """
 
 from __future__ import annotations

@@ -313,6 +313,22 @@ def growth(record: Any) -> str:
     )
 
 
+def middle(record: Any) -> str:
+    """Both bodies of larger pairs in turn, and their products against the peak."""
+    rows = []
+    for precision_name in ("float64", "float32"):
+        row = record[precision_name]
+        now, before = row["median ms"]["rows"], row["median ms"]["scalar"]
+        rows.append([precision_name, f"{row['pairs']:,}", f"{before:.1f}", f"{now:.1f}", f"{before / now:.1f}×"])
+    table = markdown(["one thread", "pairs", "before, ms per pair", "now, ms per pair", "faster"], rows)
+    rates = record["GFLOP/s"]
+    return (
+        f"{table}\n\nGFLOP/s of one core in float64: products {rates['products']:.0f}, products by BLAS "
+        f"{rates['products by BLAS']:.0f}, nothing but fused multiply-adds {rates['fused multiply-adds']:.0f}. "
+        f"{record['made_with']['cpu']}."
+    )
+
+
 def whole(record: Any) -> str:
     """Whole datasets on two cores."""
     rows = [[f"{name}, represented", f"{took:,.0f} s"] for name, took in record.get("representation", {}).items()]
@@ -556,6 +572,7 @@ RECORDS: dict[str, tuple[str, tuple[Maker, ...]]] = {
     "bench-cpu.json": ("rwk bench --output", (speed, steps)),
     "growth.json": ("rwk bench --scaling --output", (growth,)),
     "whole.json": ("rwk bench --whole --output", (whole,)),
+    "middle-sizes.json": ("python benchmarks/middle_sizes.py --output", (middle,)),
     "cold-start.json": ("rwk bench --cold --output", (cold,)),
     "precision.json": ("rwk bench --precision --output", (precision,)),
     "bench-baselines.json": ("python benchmarks/baselines.py --json", (baselines,)),

@@ -27,9 +27,9 @@ def test_every_benchmark_is_tested() -> None:
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     assert scripts == {
         "active_learning", "atom_maps", "averages", "baselines", "classifier", "contributions", "fgw_directions",
-        "install_sizes", "landmarks", "later_states", "matching", "matching_gpu", "molecule_gram", "neighbours",
-        "network_protocol", "point_clouds", "regression_packed", "regression_times", "same_folds", "scaling",
-        "substructures", "workers",
+        "install_sizes", "landmarks", "later_states", "matching", "matching_gpu", "middle_sizes", "molecule_gram",
+        "neighbours", "network_protocol", "point_clouds", "regression_packed", "regression_times", "same_folds",
+        "scaling", "substructures", "workers",
     }  # fmt: skip
 
 
@@ -237,6 +237,21 @@ def test_molecule_gram(tmp_path: Path) -> None:
         assert record["pairs"] == graphs * (graphs + 1) // 2
         assert 15 < record["nodes on average"] < 30
         assert ("estimated minutes of all, two cores" in record) == (graphs == 8)
+
+
+def test_middle_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both bodies solve all pairs of the graphs that are not among the largest."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    import middle_sizes
+
+    from rwk import Graph, GraphSet
+
+    paths = [Graph(n, np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)) for n in range(111, 135)]
+    monkeypatch.setattr(middle_sizes, "load_dataset", lambda name: GraphSet.from_graphs(paths))
+    record = middle_sizes.compare(3, 1, "float64")
+    assert record["nodes on average"] < 115
+    assert record["pairs"] == 6
+    assert record["largest relative difference"] < 1e-9
 
 
 def test_landmarks(tmp_path: Path) -> None:
