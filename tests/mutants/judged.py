@@ -29,8 +29,7 @@ JUDGED: dict[str, str] = {
     "experiment/json_lines.py: if len(whole) [< -> <=] len(content):": SAME + ": nothing is cut off a whole file",
     "datasets/tu_reader.py: if values.dtype == np.int64 and len(values) and values.min() > -(2[** -> *]31) and "
     "values.max() < 2**31:": BATCH,
-    'gram/matrix.py: PAIRS_PER_BLOCK = {"cpu": 1_000_000, "exact": 1_000_000, "gpu": [8_000_000 -> 16000000]}  # a '
-    "device wants many pairs of one size": BATCH,
+    'gram/matrix.py: PAIRS_PER_BLOCK = {"cpu": 250_000, "exact": 250_000, "gpu": [8_000_000 -> 16000000]}': BATCH,
     "gram/executors.py: batch_size=[1 -> 2],": BATCH,
     "gram/budget.py: BYTES_PER_PAIR: Final = [160 -> 161]  # pair numbers and order, values and health, the padded "
     "tile and its encoding": MARGIN,

@@ -21,7 +21,8 @@ from rwk.transport.work import triangle_costs
 
 Matrix = NDArray[np.float64]
 
-PAIRS_PER_BLOCK = {"cpu": 1_000_000, "exact": 1_000_000, "gpu": 8_000_000}  # a device wants many pairs of one size
+# What is known of the pairs of a block takes 180 bytes each; a device wants many pairs of one size.
+PAIRS_PER_BLOCK = {"cpu": 250_000, "exact": 250_000, "gpu": 8_000_000}
 COST_PER_KEPT_BLOCK = {"cpu": 5e11, "exact": 5e10, "gpu": 1e13}  # about a minute: no more is lost with a stopped run
 
 
