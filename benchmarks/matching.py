@@ -7,7 +7,7 @@ time, and so is rounding.
 Times are CPU seconds. The record has one line per cell; for each method the share of true pairs recovered, the same
 with nodes that colour refinement can't tell apart counted as one, the share of edges preserved, and the median time.
 Methods and cells that are there already are not computed again, so a stopped run goes on where it was. With --again,
-cells of other commits are; every line has its commit, and the header what each of them was run with.
+the chosen methods are, in cells of other commits; every line has its commit, and the header what each was run with.
 """
 
 from __future__ import annotations
@@ -267,7 +267,7 @@ def main() -> None:
     parser.add_argument("--families", nargs="+", default=FAMILIES, choices=FAMILIES)
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--seeds", type=int, help="of every cell; by default 10, of 300 nodes 3")
-    parser.add_argument("--again", action="store_true", help="compute cells of other commits again")
+    parser.add_argument("--again", action="store_true", help="compute methods again in cells of other commits")
     parser.add_argument("--minutes", type=float, default=1440.0, help="start no cell after this time")
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args()
@@ -283,9 +283,11 @@ def main() -> None:
     begun, warm = time.perf_counter(), set()
     for cell in cells(tuple(options.sizes)):
         seeds = options.seeds or SEEDS.get(cell.n_nodes, 10)
-        known = lines.get(cell)
-        if known is None or (options.again and known.get("commit") != now["commit"]):
-            known = {"cell": cell, "commit": now["commit"], "seeds": seeds, "methods": {}}
+        known = lines.get(cell, {"cell": cell, "commit": now["commit"], "methods": {}})
+        if options.again and known.get("commit") != now["commit"]:
+            kept = {name: row for name, row in known["methods"].items() if name not in options.methods}
+            known = {"cell": cell, "commit": now["commit"], "methods": kept}
+        known.setdefault("seeds", seeds)
         names = [name for name in options.methods if can_run(name, cell.n_nodes) and name not in known["methods"]]
         late = time.perf_counter() - begun > 60 * options.minutes
         if cell.family not in options.families or not names or late:

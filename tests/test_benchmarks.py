@@ -193,6 +193,33 @@ def test_matching(tmp_path: Path) -> None:
     assert run("matching.py", *options, "--output", record) == ""  # what is in the record is not computed again
 
 
+def test_starts(tmp_path: Path) -> None:
+    """More starts that go on find values that are no worse, here and in the stored record."""
+    run("starts.py", "--sizes", 12, "--seeds", 1, "--output", tmp_path / "record.json")
+    for place in (tmp_path / "record.json", ROOT / "results" / "starts.json"):
+        for size in json.loads(place.read_text())["sizes"]:
+            values = [size["starts"][kind]["value"] for kind in ("1", "2", "10", "10, all go on")]
+            assert values == sorted(values, reverse=True)
+
+
+def test_again(tmp_path: Path) -> None:
+    """Cells of another commit are computed again if asked; the header then has both."""
+    record = tmp_path / "record.jsonl"
+    options = ("--sizes", 10, "--families", "blocks", "--seeds", 1, "--methods", "rwk.match, quick", "--output", record)
+    run("matching.py", *options)
+    header, *lines = [json.loads(line) for line in record.read_text().splitlines()]
+    header["made_with"]["commit"] = "another"
+    for line in lines[3:]:
+        line["commit"] = "another"
+    record.write_text("\n".join(map(json.dumps, [header, *lines])) + "\n")
+    assert run("matching.py", *options) == ""
+    assert len(run("matching.py", "--again", *options).splitlines()) == 13
+    again = [json.loads(line) for line in record.read_text().splitlines()]
+    assert len(again) == 17
+    assert len(again[0]["went_on_with"]) == 1
+    assert len({line["commit"] for line in again[1:]}) == 1
+
+
 def test_later_states(tmp_path: Path) -> None:
     """What is stored is found again: everybody of the karate club, up to members with the same ties."""
     pytest.importorskip("ot", reason="POT is in the extra 'baselines'")
