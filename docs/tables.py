@@ -379,9 +379,14 @@ def point_clouds(record: Any) -> str:
 
 def _matching_cells(record: Any) -> dict[tuple[Any, ...], dict[str, dict[str, float]]]:
     """The figures of every method by cell: family, nodes, deleted, rewired, labels."""
-    fields = record[0]["fields"]
+    fields, makers = record[0]["fields"], ("rwk", "POT", "SciPy", "pygmtools")
     return {
-        tuple(line["cell"]): {name: dict(zip(fields, row, strict=True)) for name, row in line["methods"].items()}
+        tuple(line["cell"]): {
+            name: dict(zip(fields, row, strict=True))
+            for maker in makers
+            for name, row in line["methods"].items()
+            if name.startswith(maker)
+        }
         for line in record[1:]
     }
 
