@@ -72,7 +72,7 @@ def match(
     G, H : graph
         Two graphs, each in any form that `as_graphs` accepts; nodes keep the names they have there.
     effort : str, default "normal"
-        "quick" is a single soft start: a third of a millisecond for 30 nodes. "fast" has 10 of them and 100 kicks;
+        "quick" is a single soft start: a seventh of a millisecond for 30 nodes. "fast" has 10 of them and 100 kicks;
         "normal" 50, a start of transport and 500 kicks; "thorough" 200, 10 starts of transport and 2,000 kicks. A
         matching that preserves every edge and label ends the search.
     n_starts : int, optional
