@@ -29,7 +29,7 @@ def test_every_benchmark_is_tested() -> None:
         "active_learning", "atom_maps", "averages", "baselines", "classifier", "contributions", "fgw_directions",
         "install_sizes", "landmarks", "later_states", "matching", "matching_gpu", "middle_sizes", "molecule_gram",
         "neighbours", "network_protocol", "point_clouds", "regression_packed", "regression_times", "same_folds",
-        "scaling", "substructures", "workers",
+        "scaling", "starts", "substructures", "workers",
     }  # fmt: skip
 
 

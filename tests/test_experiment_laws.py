@@ -20,7 +20,7 @@ from rwk.experiment import Grid, make_folds, nested_cv
 from rwk.experiment.json_lines import append_line
 from rwk.experiment.methods import RwkMethod
 from rwk.experiment.predictions import save_predictions
-from rwk.experiment.regression import _mean_and_error, regression_scores
+from rwk.experiment.regression import mean_and_error, regression_scores
 from rwk.experiment.regression_splits import scaffold_split
 from rwk.experiment.run import RunOptions
 from rwk.experiment.statistics import AverageRanks
@@ -45,8 +45,8 @@ def test_scores_of_values_by_their_definitions() -> None:
         "nlpd": pytest.approx(-norm(mean, np.sqrt(variance)).logpdf(targets).mean(), abs=1e-6),
         "coverage": pytest.approx(inside.mean(), abs=1e-6),
     }
-    assert _mean_and_error([1.0, 3.0]) == "2.000 ± 1.000"
-    assert _mean_and_error([1.5]) == "1.500 ± 0.000"
+    assert mean_and_error([1.0, 3.0]) == "2.000 ± 1.000"
+    assert mean_and_error([1.5]) == "1.500 ± 0.000"
 
 
 @pytest.mark.parametrize(

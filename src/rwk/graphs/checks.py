@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from rwk.graphs import EDGE_FIELDS, NODE_FIELDS, Graph, GraphError, GraphSet
 from rwk.runtime.arrays import IntArray
-from rwk.runtime.compiling import compiled
 
 
 def check_graphs(graphs: GraphSet) -> GraphSet:
@@ -53,17 +50,8 @@ def is_plain(graph: Graph) -> bool:
     labelled, named = graph.node_labels, graph.node_names
     if not graph.n_nodes or any(part is not None and len(part) != graph.n_nodes for part in (labelled, named)):
         return False
-    return bool(_in_order(graph.edges, graph.n_nodes))
-
-
-@compiled
-def _in_order(edges: Any, n_nodes: int) -> bool:
-    """Whether every edge has two nodes of the graph, the smaller one first; faster than NumPy for small graphs."""
-    wrong = 0
-    for e in range(len(edges)):
-        if not 0 <= edges[e, 0] < edges[e, 1] < n_nodes:
-            wrong += 1
-    return wrong == 0
+    low, high = graph.edges[:, 0], graph.edges[:, 1]
+    return not len(low) or bool(low.min() >= 0 and high.max() < graph.n_nodes and (low < high).all())
 
 
 def _check_lengths(graphs: GraphSet) -> None:
