@@ -563,6 +563,16 @@ def planted_mixtures(record: Any) -> str:
     return markdown(["method", *mixtures], cells)
 
 
+def few_molecules(record: Any) -> str:
+    """The share of values inside their 95 % intervals, after few measurements."""
+    numbers = list(dict.fromkeys(row["molecules"] for row in record["rows"]))
+    rows = []
+    for name in dict.fromkeys(row["dataset"] for row in record["rows"]):
+        found = {row["molecules"]: row["coverage"] for row in record["rows"] if row["dataset"] == name}
+        rows.append([name, *(f"{100 * found[number]:.0f} %" for number in numbers)])
+    return markdown(["molecules measured", *map(str, numbers)], rows)
+
+
 def fit_times(record: Any) -> str:
     """Minutes of a fit of a Gaussian process, seconds of its parts, and minutes of CPU time of all threads."""
     rows = []
@@ -597,6 +607,7 @@ RECORDS: dict[str, tuple[str, tuple[Maker, ...]]] = {
         "python benchmarks/regression_times.py Lipophilicity --jobs 2 --output",
         (fit_times,),
     ),
+    "few-molecules.json": ("python benchmarks/few_molecules.py --output", (few_molecules,)),
     "bench-gpu.json": ("rwk bench --backend gpu --output", (gpu, bounds, grams)),
 }
 MAKERS = {

@@ -26,10 +26,10 @@ def run(script: str, *arguments: object) -> str:
 def test_every_benchmark_is_tested() -> None:
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     assert scripts == {
-        "active_learning", "atom_maps", "averages", "baselines", "classifier", "contributions", "fgw_directions",
-        "install_sizes", "landmarks", "later_states", "matching", "matching_gpu", "middle_sizes", "molecule_gram",
-        "neighbours", "network_protocol", "point_clouds", "regression_packed", "regression_times", "same_folds",
-        "scaling", "starts", "substructures", "workers",
+        "active_learning", "atom_maps", "averages", "baselines", "classifier", "contributions", "few_molecules",
+        "fgw_directions", "install_sizes", "landmarks", "later_states", "matching", "matching_gpu", "middle_sizes",
+        "molecule_gram", "neighbours", "network_protocol", "point_clouds", "regression_packed", "regression_times",
+        "same_folds", "scaling", "starts", "substructures", "workers",
     }  # fmt: skip
 
 
@@ -98,6 +98,19 @@ def test_regression_times(tmp_path: Path) -> None:
     (row,) = json.loads((tmp_path / "record.json").read_text())["rows"]
     assert row["pairs"] == 4 * 30 * 31 // 2
     assert sum(row["seconds"].values()) == pytest.approx(60 * row["minutes"], abs=1.0)
+
+
+@pytest.mark.usefixtures("esol")
+def test_few_molecules(tmp_path: Path) -> None:
+    """The script on a few molecules; and with many, the record says that intervals hold."""
+    arguments = ("--datasets", "ESOL", "--numbers", 8, "--draws", 2, "--test", 10)
+    run("few_molecules.py", *arguments, "--output", tmp_path / "record.json")
+    (row,) = json.loads((tmp_path / "record.json").read_text())["rows"]
+    assert (row["molecules"], row["draws"]) == (8, 2)
+    assert 0 < row["coverage"] <= 1
+    assert row["rmse"] > 0
+    rows = json.loads((ROOT / "results" / "few-molecules.json").read_text())["rows"]
+    assert all(0.9 <= row["coverage"] <= 0.99 for row in rows if row["molecules"] >= 100)
 
 
 def test_same_folds(tmp_path: Path) -> None:
