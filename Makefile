@@ -19,11 +19,11 @@ test: $(VENV)/.dev ## everything that must hold
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # the compiled parts are run a second time as Python: the tests of what runs without vector registers
-PLAIN := tests/test_svm.py tests/test_baselines_naive.py
+PLAIN := $(addprefix tests/test_,svm.py baselines_naive.py baselines_laws.py baselines_features.py)
 coverage: $(VENV)/.dev ## lines and branches that the tests run, GPU and vector code left out
 	$(BIN)/python tests/compile_first.py
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m coverage run -m pytest -n 2 --dist worksteal
+	RWK_SLOW=1 $(BIN)/python -m coverage run -m pytest -n 2 --dist worksteal
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest $(PLAIN)
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --skip-covered --sort=cover

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 
+import networkx as nx
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from rwk import Parameters, as_graphs
 from rwk.bench import cpu_times
+from rwk.bench.step_times import step_shares
 from rwk.cli.app import app
+from rwk.represent import represent
 from rwk.runtime import machine
 
 
@@ -48,3 +55,27 @@ def test_busy_share_counts_what_is_not_idle(monkeypatch: pytest.MonkeyPatch) -> 
     assert machine.busy_share(0.0) == pytest.approx(0.7)
     monkeypatch.setattr(machine, "_processor_times", lambda: None)
     assert 0.0 <= machine.busy_share(0.0) <= 1.0
+
+
+def test_steps_need_a_group_of_small_pairs() -> None:
+    graphs = as_graphs([nx.path_graph(3), nx.path_graph(4)])
+    settings = Parameters().checked()
+    measures, _ = represent(graphs, settings)
+    with pytest.raises(ValueError, match="here are 1; use more graphs"):
+        step_shares(measures, np.array([[0, 1]]), settings.cost_weights(), settings.scg_options())
+
+
+@pytest.mark.skipif(not os.environ.get("RWK_SLOW"), reason="takes 40 s; make coverage sets RWK_SLOW=1")
+def test_the_table_of_a_few_graphs(tmp_path: Path) -> None:
+    """Every contender solves the same pairs, and the record has its time, the steps, and the noise."""
+    pytest.importorskip("ot", reason="POT is in the extra 'baselines'")
+    pytest.importorskip("grakel", reason="GraKeL carries MUTAG")
+    output = tmp_path / "record.json"
+    arguments = ["bench", "--datasets", "MUTAG", "--graphs", "8", "--busy", "--output", str(output)]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    (row,) = json.loads(output.read_text())["datasets"]
+    assert len(row["microseconds"]) == 8
+    assert all(value > 0 for value in row["microseconds"].values())
+    assert set(row["faster than"]["float64"]) < set(row["microseconds"])
+    assert len(row["steps"]) == 7

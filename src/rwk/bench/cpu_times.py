@@ -131,11 +131,11 @@ def _each(solver: Callable[[Any], float], dense: list[Any]) -> Solver:
     return lambda count: [solver(pair) for pair in dense[:count]]
 
 
-def threads(n_graphs: int = 200) -> dict[str, float]:
-    """How much faster two threads are than one on a Gram matrix of ENZYMES graphs."""
+def threads(dataset: str = "ENZYMES", n_graphs: int = 200) -> dict[str, float]:
+    """How much faster two threads are than one on a Gram matrix of graphs of a dataset."""
     from rwk.gram import symmetric_discrepancy
 
-    measures, _ = represent(load_dataset("ENZYMES")[:n_graphs], Parameters())
+    measures, _ = represent(load_dataset(dataset)[:n_graphs], Parameters())
     seconds: dict[int, list[float]] = {1: [], 2: []}
     for _ in range(3):
         for n_jobs, each in seconds.items():

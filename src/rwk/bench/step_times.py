@@ -123,6 +123,8 @@ def step_shares(
     pairs = pairs[plan_chunks(measures, pairs, alike=True)[0]]
     many, memory = 20, _memory(measures, pairs, weights)
     width = len(memory.contents.state.pair)
+    if len(pairs) < width:
+        raise ValueError(f"steps are timed on {width} small pairs at least, and here are {len(pairs)}; use more graphs")
     pairs = pairs[: len(pairs) // width * width]
 
     def microseconds(step: int, times: int) -> float:
