@@ -26,4 +26,4 @@ def list_baselines() -> None:
         accepts = ", ".join("neither" if what == "structure" else what for what in row.accepts)
         fair = f"{row.fair_sees} ({row.note})" if row.note else row.fair_sees
         table.add_row(row.name, accepts, row.sees, fair, row.kind, row.extra, row.reference)
-    console.print(table, highlight=False, markup=False)
+    console.print(table, highlight=False)

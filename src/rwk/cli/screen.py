@@ -52,8 +52,9 @@ class DataSource(NamedTuple):
 
 INTERRUPTED: Final = 130  # the exit code of a process that Ctrl-C ended
 
-console = Console()
-errors = Console(stderr=True, highlight=False)
+# names of files, nodes and classes are shown as they are: `[red]` is no colour here
+console = Console(markup=False)
+errors = Console(stderr=True, highlight=False, markup=False)
 
 
 class ScreenHandler(logging.Handler):
@@ -72,12 +73,12 @@ def show_log() -> None:
 
 def say(text: str) -> None:
     """Print a line of the result, unwrapped and as it is."""
-    console.print(text, highlight=False, markup=False, soft_wrap=True)
+    console.print(text, highlight=False, soft_wrap=True)
 
 
 def note(text: str) -> None:
     """Print a line about the run on stderr, unwrapped and as it is."""
-    errors.print(text, markup=False, soft_wrap=True)
+    errors.print(text, soft_wrap=True)
 
 
 _if_stopped: list[Callable[[], str]] = []  # what to say if the command is stopped now, the innermost block last

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rwk.report.palette import CLASSES, FAINT, INK, LINK, MUTED, WARN, headline, new_axes, quiet, softened
+from rwk.report.palette import CLASSES, FAINT, INK, LINK, MUTED, WARN, as_text, headline, new_axes, quiet, softened
 from rwk.runtime.words import counted
 
 GAP = 1.4  # between groups of bars, in widths of a bar
@@ -220,7 +220,9 @@ def plot_scaling(
     ax = new_axes(5.4, 3.8) if ax is None else ax
     for rank, method in enumerate(dict.fromkeys(row["method"] for row in table)):
         points = sorted((row[x], row[y]) for row in table if row["method"] == method)
-        ax.plot(*zip(*points, strict=True), "o-", color=CLASSES[rank % len(CLASSES)], markersize=4, label=method)
+        ax.plot(
+            *zip(*points, strict=True), "o-", color=CLASSES[rank % len(CLASSES)], markersize=4, label=as_text(method)
+        )
     ax.set_xscale("log")
     ax.set_yscale("log")
     if table and guides:
@@ -276,11 +278,13 @@ class _Bars:
         if title in self._named:
             return {}
         self._named.add(title)
-        return {"label": title}
+        return {"label": as_text(title)}
 
     def frame(self, label: str, limits: tuple[float, float] | None) -> None:
         """Draw ticks, labels, grid and legend, after all bars."""
-        self.ax.set_xticks([(left + right) / 2 for left, right in self.extents().values()], list(self.groups))
+        self.ax.set_xticks(
+            [(left + right) / 2 for left, right in self.extents().values()], list(map(as_text, self.groups))
+        )
         self.ax.set_ylabel(label)
         if limits and self.groups:
             self.ax.set_ylim(*limits)

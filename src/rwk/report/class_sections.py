@@ -10,7 +10,7 @@ import numpy as np
 from rwk.graphs import Graph, GraphSet
 from rwk.report.blocks import Picture, Section, Text, picture
 from rwk.report.class_pictures import plot_class
-from rwk.report.palette import new_axes
+from rwk.report.palette import as_text, new_axes
 from rwk.report.run_data import RunData
 from rwk.transport.problem import PairSolution
 
@@ -59,6 +59,6 @@ def _row(run: RunData, graphs: GraphSet, align: Any, centre: int, near: Any) -> 
         graphs[centre], members, couplings=couplings if whole else None, axes=axes, title=f"class {label}"
     )
     for ax, i in zip(drawn[1:], near, strict=True):
-        ax.set_title(run.title(i), loc="left", fontsize=9)
+        ax.set_title(as_text(run.title(i)), loc="left", fontsize=9)
     words = f"Class {label}: {run.title(centre)} is its medoid; beside it {', '.join(run.title(i) for i in near)}"
     return picture(drawn[0], words, wide=True)

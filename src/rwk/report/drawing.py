@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from rwk.graphs import Graph
 from rwk.report.given_graphs import given_graph
 from rwk.report.layout import is_molecule, layout
-from rwk.report.palette import INK, headline, importance_map, new_axes, node_colours, payment_map
+from rwk.report.palette import INK, as_text, headline, importance_map, new_axes, node_colours, payment_map
 from rwk.runtime.arrays import FloatArray
 
 NAMED_NODES = 48  # larger graphs are drawn without letters
@@ -97,7 +97,7 @@ def draw_graph(
     letter = 0.5 * size**0.5 if n > 24 else 7.6 * (size / max(size, 200.0)) ** 0.5
     if n <= NAMED_NODES:
         for place, text in zip(places, node_texts(graph), strict=True):
-            ax.annotate(text, place, ha="center", va="center_baseline", fontsize=letter, color=INK, zorder=4)
+            ax.annotate(as_text(text), place, ha="center", va="center_baseline", fontsize=letter, color=INK, zorder=4)
 
 
 def _room_for_dots(ax: Any, places: FloatArray) -> float:

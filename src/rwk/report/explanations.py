@@ -9,7 +9,7 @@ import numpy as np
 from rwk.learn.explain_value import ValueExplanation
 from rwk.report.alignment import plot_coupling
 from rwk.report.drawing import plot_graph
-from rwk.report.palette import CLASSES, INK, MUTED, headline, new_figure, quiet
+from rwk.report.palette import CLASSES, INK, MUTED, as_text, headline, new_figure, quiet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,9 +117,10 @@ def plot_pulls(explanation: Explanation | ValueExplanation, *, ax: Any = None) -
         height=0.62,
     )
     words = wording(explanation)
-    ax.set_yticks(range(len(supports)), [f"{support.title} ({words.target(support.target)})" for support in supports])
+    names = [as_text(f"{support.title} ({words.target(support.target)})") for support in supports]
+    ax.set_yticks(range(len(supports)), names)
     ax.axvline(0, color=MUTED, linewidth=0.8)
-    ax.set_xlabel(words.pull_label)
+    ax.set_xlabel(as_text(words.pull_label))
     quiet(ax, grid="x")
     headline(ax, "Support graphs", f"these graphs have {explanation.covered:.0%} of the total pull")
     return ax

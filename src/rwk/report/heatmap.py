@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rwk.report.palette import INK, MUTED, class_colours, headline, is_continuous, new_axes, similarity_map
+from rwk.report.palette import INK, MUTED, as_text, class_colours, headline, is_continuous, new_axes, similarity_map
 from rwk.runtime.arrays import FloatArray, IntArray
 
 
@@ -101,7 +101,7 @@ def _class_bars(ax: Any, targets: NDArray[Any]) -> None:
         ax.add_patch(_rectangle((-0.5 - 1.6 * width, start - 0.5), width, count, **style))
         ax.add_patch(_rectangle((start - 0.5, n - 0.5 + 0.6 * width), count, width, **style))
         if count >= 0.04 * n:
-            text = f"{label} ({count})"
+            text = as_text(f"{label} ({count})")
             at = {"fontsize": 8.5, "color": INK, "clip_on": False}
             ax.text(start - 0.5 + count / 2, n - 0.5 + 2.4 * width, text, ha="center", va="top", **at)
             ax.text(-0.5 - 2.2 * width, start - 0.5 + count / 2, text, ha="right", va="center", rotation=90, **at)

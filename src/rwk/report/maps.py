@@ -16,6 +16,7 @@ from rwk.report.palette import (
     MUTED,
     SCALE,
     WARN,
+    as_text,
     class_colours,
     headline,
     is_continuous,
@@ -129,7 +130,7 @@ def plot_map(
         _draw_classes(ax, places, given, size)
     if names is not None and n <= NAMED:
         for name, (x, y) in zip(names, places, strict=True):
-            ax.annotate(name, (x, y), xytext=(5, 3), textcoords="offset points", fontsize=7.5, color=INK)
+            ax.annotate(as_text(name), (x, y), xytext=(5, 3), textcoords="offset points", fontsize=7.5, color=INK)
     ax.autoscale()  # limits that were set before would contradict equal units
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_xticks([])
@@ -146,7 +147,7 @@ def _draw_classes(ax: Any, places: FloatArray, targets: NDArray[Any] | None, siz
     colours = {0: LINK} if targets is None else class_colours(classes)
     for label, colour in colours.items():
         mine = places[classes == label]
-        title = f"{label} ({len(mine)})"
+        title = as_text(f"{label} ({len(mine)})")
         ax.scatter(*mine.T, s=size, color=colour, alpha=0.75, edgecolors="white", linewidths=0.5, label=title)
     if targets is not None:
         ax.legend(frameon=False, fontsize=8.5, labelcolor=INK, title="class", title_fontsize=8.5, loc="best")

@@ -178,11 +178,21 @@ def quiet(ax: Any, *, grid: str | None = None) -> None:
         ax.set_axisbelow(True)
 
 
+def as_text(name: object) -> str:
+    """A name that a user gave, for matplotlib to show as it is: not as a formula, and in legends too.
+
+    >>> as_text("$x_$"), as_text("_hidden")
+    ('\\\\$x_\\\\$', ' _hidden')
+    """
+    text = str(name).replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
+
+
 def headline(ax: Any, text: str, below: str = "") -> None:
     """A title at the left, and one grey line below it."""
+    text = as_text(text)
     if below:
         text = f"{text}\n"
-        ax.annotate(
-            below, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", color=MUTED, fontsize=8.5
-        )
+        at: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+        ax.annotate(as_text(below), (0, 1), (0, 5), color=MUTED, fontsize=8.5, **at)
     ax.set_title(text, loc="left", color=INK, fontsize=11, fontweight="bold", linespacing=1.5 if below else 1.2)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rwk.report.palette import FAINT, INK, LINK, MUTED, headline, new_axes
+from rwk.report.palette import FAINT, INK, LINK, MUTED, as_text, headline, new_axes
 
 if TYPE_CHECKING:
     from rwk.experiment.statistics import AverageRanks
@@ -52,7 +52,7 @@ def plot_ranks(found: AverageRanks, *, highlight: tuple[str, ...] = ("RWK",), ax
         ax.text(
             edge + (-0.02 if at_left else 0.02) * margin,
             height,
-            f"{method}  {rank:.2f}" if at_left else f"{rank:.2f}  {method}",
+            as_text(f"{method}  {rank:.2f}" if at_left else f"{rank:.2f}  {method}"),
             ha="right" if at_left else "left",
             va="center",
             color=colour,

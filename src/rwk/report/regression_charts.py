@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rwk.report.palette import CLASSES, INK, MUTED, new_figure
+from rwk.report.palette import CLASSES, INK, MUTED, as_text, new_figure
 from rwk.runtime.arrays import FloatArray
 
 
@@ -22,7 +22,7 @@ def parity_figure(targets: FloatArray, mean: FloatArray, std: FloatArray, title:
     low, high = float(min(targets.min(), mean.min())), float(max(targets.max(), mean.max()))
     room = 0.06 * (high - low)
     axes.plot([low, high], [low, high], color=INK, lw=1)
-    axes.set(xlabel="measured", ylabel="predicted without it (95 % interval)", title=title)
+    axes.set(xlabel="measured", ylabel="predicted without it (95 % interval)", title=as_text(title))
     axes.set(xlim=(low - room, high + room), ylim=(low - room, high + room), aspect="equal")
     return figure
 

@@ -76,7 +76,7 @@ def progress_bar(title: str, total: float | None, unit: str = "pairs", *, done: 
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),  # it may name a file
         BarColumn(),
         _state_column(unit),
         TimeElapsedColumn(),
