@@ -1,8 +1,9 @@
 """Draw the pictures of the documentation: `make images` (that of the explorer needs Chromium: `make browser`).
 
 `python docs/draw.py gallery` runs the examples and keeps their pictures, `python docs/draw.py active-learning` draws
-that of the page on active learning; `python docs/draw.py parameters` draws those
-of the page on parameters, `python docs/draw.py standing` that of "How good is it?".
+that of the page on active learning, `python docs/draw.py matching` those of the page on matchings,
+`python docs/draw.py parameters` those of the page on parameters, `python docs/draw.py standing` that of the page
+"How good is it?".
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import numpy as np
 import rwk
 from rwk.datasets.synthetic import planted_motif
 from rwk.learn.explain import explain
-from rwk.report import new_figure, plot_alignment, plot_explanation, plot_kernel, plot_map
+from rwk.report import new_figure, plot_alignment, plot_explanation, plot_kernel, plot_map, plot_matching
 
 HERE = (Path(__file__).parent / "images").resolve()
 EXAMPLES = HERE.parent.parent / "examples"
@@ -36,6 +37,7 @@ def main() -> None:
         draw_pages()
     if "matching" in wanted:
         draw_matching()
+        draw_matched_molecules()
     if "active-learning" in wanted:
         draw_active_learning()
     if "gallery" in wanted:
@@ -55,6 +57,7 @@ def draw_pages() -> None:
     solution = rwk.align(graphs[17], graphs[43], entropy=0.03)
     save(plot_alignment(graphs[17], graphs[43], solution, title="MUTAG: graph 17 and graph 43"), "alignment")
     draw_matching()
+    draw_matched_molecules()
     draw_active_learning()
     draw_explanation()
     draw_explorer(graphs)
@@ -73,6 +76,13 @@ def draw_gallery() -> None:
             os.chdir(HERE)
         picture.save(HERE / "gallery" / f"{example.stem}.png", optimize=True)
         print(HERE / "gallery" / f"{example.stem}.png")
+
+
+def draw_matched_molecules() -> None:
+    """Salicylic acid and aspirin, atom by atom."""
+    acid, aspirin = (rwk.molecules([smiles])[0] for smiles in ("OC(=O)c1ccccc1O", "CC(=O)Oc1ccccc1C(=O)O"))
+    title = "salicylic acid and aspirin"
+    save(plot_matching(acid, aspirin, rwk.match(acid, aspirin), title=title), "match")
 
 
 def draw_matching() -> None:

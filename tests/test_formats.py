@@ -456,3 +456,75 @@ def test_the_examples_of_the_page_are_read(heading: str, tmp_path: Path) -> None
 def test_the_table_of_edges_on_the_page_is_one_graph(tmp_path: Path) -> None:
     text = re.findall(r"```text\n(source,target.*?)```", PAGE, re.DOTALL)[0]
     assert as_graphs(put(tmp_path / "edges.csv", text)).n_edges.tolist() == [4]
+
+
+def test_match_prints_pairs_and_writes_them(tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    from typer.testing import CliRunner
+
+    from rwk.cli.app import app
+
+    files = [tmp_path / f"m.{ending}" for ending in ("csv", "json", "png")]
+    arguments = ["match", "OC(=O)c1ccccc1O", "CC(=O)Oc1ccccc1C(=O)O"]  # salicylic acid and aspirin
+    for path in files:
+        arguments += ["-o", str(path)]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    assert "without a partner in the second graph: 0, 1, 2" in done.output  # the acetyl group
+    rows = list(csv.DictReader(files[0].read_text().splitlines()))
+    assert {int(row["source"]): int(row["target"]) for row in rows}[8] == 4  # the carbon of the hydroxyl group
+    assert all(0 <= float(row["confidence"]) <= 1 for row in rows)
+    assert all(row["source_label"] == row["target_label"] for row in rows)
+    record = json.loads(files[1].read_text())
+    assert record["unmatched"] == [[], ["0", "1", "2"]]
+    assert record["edges_preserved"] == 1.0
+    assert files[2].read_bytes().startswith(b"\x89PNG")
+
+
+def test_match_of_a_common_part_members_and_nothing_in_common(tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    from typer.testing import CliRunner
+
+    from rwk.cli.app import app
+
+    path = put(tmp_path / "two.smi", "CCCO propanol\nNCCO aminoethanol\n")
+    done = CliRunner().invoke(app, ["match", str(path), "propanol", "1", "--common", "-o", str(tmp_path / "c.csv")])
+    assert done.exit_code == 0, done.output
+    rows = list(csv.DictReader((tmp_path / "c.csv").read_text().splitlines()))
+    assert [(row["source"], row["target"]) for row in rows] == [("1", "1"), ("2", "2"), ("3", "3")]
+    done = CliRunner().invoke(app, ["match", "C", "N", "--common", "-o", str(tmp_path / "none.csv")])
+    assert "no node in common" in done.output
+    assert (tmp_path / "none.csv").read_text().startswith("source,")
+    done = CliRunner().invoke(app, ["match", "CC", "CC"])
+    assert "which of them is which is arbitrary" in done.output
+    done = CliRunner().invoke(app, ["match", str(path), "CC"])
+    assert "say which two: rwk match" in str(done.exception)
+
+
+def test_names_with_markup_and_formulas_are_text(tmp_path: Path) -> None:
+    """Square brackets are styles to rich, dollars formulas to matplotlib, and a label in a legend is hidden by `_`."""
+    from typer.testing import CliRunner
+
+    from rwk.cli.app import app
+
+    node, label, folder = "[/b]", "_$\\foo$", tmp_path / "[red]$x_$"
+    folder.mkdir()
+    for i in range(8):
+        graph = nx.relabel_nodes(nx.path_graph(3 + i % 3) if i % 2 else nx.cycle_graph(3 + i % 3), {0: node})
+        nx.set_node_attributes(graph, label, "label")
+        nx.write_graphml(graph, folder / f"$g_{i}$.graphml")
+    rows = "".join(f"$g_{i}$.graphml,{('[/c]$_$', '_<b>')[i % 2]}\n" for i in range(8))
+    put(folder / "targets.csv", f"graph,target\n{rows}")
+    for arguments, shown in {
+        ("align", "0", "1", "-o", str(tmp_path / "a.png")): node,
+        ("match", "0", "1", "-o", str(tmp_path / "m.png")): node,
+        ("query", "0"): "$g_2$",
+        ("explain", "0", "-o", str(tmp_path / "w.png")): "$g_0$",
+        ("classify", "--grid", "quick", "--splits", "2", "-o", str(tmp_path / "run")): "[red]$x_$",
+    }.items():
+        done = CliRunner().invoke(app, [arguments[0], str(folder), *arguments[1:]])
+        assert done.exit_code == 0, (arguments[0], done.output, done.exception)
+        assert shown in done.output, (arguments[0], done.output)
+    done = CliRunner().invoke(app, ["report", str(tmp_path / "run"), "-o", str(tmp_path / "report.html")])
+    assert done.exit_code == 0, done.output
+    assert "_<b>" not in (tmp_path / "report.html").read_text(encoding="utf-8")

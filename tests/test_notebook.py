@@ -16,9 +16,9 @@ pytest.importorskip("matplotlib", reason="the pictures need the extra 'plot'")
 
 from matplotlib.colors import to_hex
 
-from rwk import IndefiniteSVC, RWKernel, align, as_graphs
+from rwk import IndefiniteSVC, RWKernel, align, as_graphs, match
 from rwk.learn.explain import explain
-from rwk.report import plot_alignment, plot_coupling, plot_explanation, plot_graph, plot_kernel, plot_map
+from rwk.report import plot_alignment, plot_coupling, plot_explanation, plot_graph, plot_kernel, plot_map, plot_matching
 from rwk.report.palette import FAINT, is_continuous
 from rwk.report.shown_figures import shown_by_pyplot
 
@@ -41,6 +41,7 @@ def pictures() -> dict[str, Any]:
         "graph": plot_graph(PATH),
         "alignment": plot_alignment(PATH, STAR, solution),
         "coupling": plot_coupling(PATH, STAR, solution),
+        "matching": plot_matching(PATH, STAR, match(PATH, STAR)),
     }
 
 

@@ -22,6 +22,7 @@ from rwk.cli.explore_command import explore
 from rwk.cli.gram_command import gram
 from rwk.cli.help_page import HelpfulCommand, HelpfulGroup
 from rwk.cli.info_command import info
+from rwk.cli.match_command import match
 from rwk.cli.query_command import query
 from rwk.cli.regress_command import predict, regress
 from rwk.cli.report_command import report
@@ -51,7 +52,7 @@ def main() -> None:
         except (ValueError, OSError, RuntimeError, IndexError, ImportError) as error:
             if os.environ.get("RWK_DEBUG"):
                 raise
-            errors.print(f"rwk: {error}", style="red", soft_wrap=True, markup=False)
+            errors.print(f"rwk: {error}", style="red", soft_wrap=True)
             sys.exit(2)
 
 
@@ -77,6 +78,7 @@ for command in (
     info,
     convert,
     align,
+    match,
     gram,
     query,
     classify,

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from rwk.cli.align_command import draw_alignment
 from rwk.cli.classify_command import Repeats, folds_kept, options_of, run_and_show
 from rwk.cli.options import with_parameters
 from rwk.cli.screen import load_graphs, said_if_stopped, save_picture
+from rwk.cli.two_graphs import draw_alignment
 from rwk.parameters import Parameters
 
 

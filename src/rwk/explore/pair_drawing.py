@@ -7,10 +7,11 @@ from typing import Any, Final
 import numpy as np
 
 from rwk.explore.state import SolvedPair
-from rwk.report.alignment import OTHER_LABEL, nodes_with_mass, payment_levels, placed_beside, shown_flows
+from rwk.report.alignment import payment_levels
 from rwk.report.drawing import NAMED_NODES, label_fills, node_fills, node_texts
 from rwk.report.matching_table import matching_rows, node_label
 from rwk.report.palette import LINK, TERMS
+from rwk.report.side_by_side import OTHER_LABEL, nodes_with_mass, placed_beside, shown_flows
 
 UNIT: Final = 62  # pixels per edge
 # rings, from paying nothing to paying most

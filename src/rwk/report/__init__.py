@@ -4,7 +4,9 @@ Pictures. Every plot function takes matplotlib Axes and returns them; without Ax
 notebook shows.
 
     drawing          `plot_graph`: one graph
-    alignment        `plot_alignment`, `plot_coupling`, `plot_terms`: two graphs and their coupling; calls `drawing`
+    side_by_side     two graphs and lines between their nodes; calls `drawing` and `layout`
+    alignment        `plot_alignment`, `plot_coupling`, `plot_terms`: two graphs and their coupling
+    matching_picture `plot_matching`: two graphs and which node is which; calls `side_by_side`
     class_pictures   `plot_class`: the average or the medoid of a class beside members; calls `drawing`
     heatmap          `plot_kernel`: a kernel matrix
     maps             `plot_map`, `dataset_map`, `plot_spectrum`: a dataset in the plane, a spectrum
@@ -12,10 +14,10 @@ notebook shows.
     regression_charts  measured against predicted values, calibration and learning curve of `rwk regress`
     ranks            `plot_ranks`: the critical-difference diagram of average ranks
     explanations     `plot_explanation` and its parts: why a graph got its class; calls `alignment` and `drawing`
-    layout, stress   where the nodes of a graph are drawn; called by `drawing`, `alignment` and `explore`
+    layout, stress   where the nodes of a graph are drawn; called by `drawing`, `side_by_side` and `explore`
     palette          colours and figures; used by all of the above
     shown_figures    figures and Axes that a notebook shows; called by `palette`
-    given_graphs     the graphs that a picture is given, in any form; called by `drawing` and `alignment`
+    given_graphs     the graphs that a picture is given, in any form; called by `drawing`, `alignment` and others
     result_pictures  the pictures of the results page; calls `charts` and `ranks`
 
 Reports and notebooks.
@@ -53,6 +55,7 @@ _PUBLIC = {
     "plot_importances": "explanations",
     "plot_kernel": "heatmap",
     "plot_map": "maps",
+    "plot_matching": "matching_picture",
     "plot_pulls": "explanations",
     "plot_ranks": "ranks",
     "plot_runtime": "charts",
