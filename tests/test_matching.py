@@ -285,3 +285,12 @@ def test_whole_numbers_of_any_type_are_numbers_of_starts_and_kicks():
 def test_single_nodes_and_graphs_without_edges():
     assert match(nx.empty_graph(1), nx.path_graph(3)).numbers.shape == (1, 2)
     assert len(match(nx.empty_graph(3), nx.empty_graph(3))) == 3
+
+
+def test_confidence_knows_symmetries_that_no_single_exchange_shows() -> None:
+    """A path laid on itself fits at once, and so does its mirror image; the middle of an odd one is sure."""
+    found = match(nx.path_graph(5), nx.path_graph(5))
+    assert found.misfit == 0
+    sure = dict(zip([source for source, _ in found.pairs], found.confidence, strict=True))
+    assert max(sure[0], sure[1], sure[3], sure[4]) <= 0.5
+    assert sure[2] > 0.9

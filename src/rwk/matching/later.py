@@ -9,7 +9,7 @@ import numpy as np
 
 from rwk.discrepancy import ANNEALING, annealing_of, named
 from rwk.graphs import Graph, GraphSet
-from rwk.matching.refinement import Candidate, Search, confidences, search_of
+from rwk.matching.refinement import Candidate, Search, confidences, search_of, with_alternatives
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.arrays import FloatArray, IntArray
@@ -38,8 +38,11 @@ class SoftSide:
         if self.confidence is None:
             turned = self.pair[0].n_nodes > self.pair[1].n_nodes
             search = self.search or search_of(*(self.pair[::-1] if turned else self.pair))
-            confidence = confidences(search, self.found)  # in the order of the smaller graph
-            self.confidence = confidence[np.argsort(self.found[0].places)] if turned else confidence
+            best, found = self.found[0], self.found
+            if best.misfit == 0 and len(found) == 1:  # nothing else was looked for
+                found = tuple(with_alternatives(search, best, self.settings.random_state))
+            confidence = confidences(search, found)  # in the order of the smaller graph
+            self.confidence = confidence[np.argsort(best.places)] if turned else confidence
         return self.confidence
 
     def solved(self) -> PairSolution:

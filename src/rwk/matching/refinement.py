@@ -6,7 +6,7 @@ Couplings are rounded, grown and improved by exchanges (growing.py, local_search
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -35,6 +35,7 @@ KICKED: Final = 3  # best assignments that are improved by kicks
 TEMPERATURE: Final = 0.5  # of the weights of exchanges in the confidence, in edges
 FAR_TEMPERATURE: Final = 2.0  # of the weights of assignments that were found from other starts,
 ALTERNATIVES: Final = 10  # of which so many count, the best ones
+ALTERNATIVE_STARTS: Final = 20  # from which alternatives are looked for, if the first start led to a perfect assignment
 
 
 class Search(NamedTuple):
@@ -127,15 +128,27 @@ def from_soft_starts(search: Search, first: Candidate, n_starts: int, seed: int 
     """
     if n_starts == 1 or first.misfit == 0:
         return [first]
-    now, costs = fresh_standing(*search.costs.shape), signature_costs(*search)
-    found, random = [first], np.random.default_rng(seed)
-    for _ in range(n_starts - 1):
-        soft_start(*search, costs, NOISE * random.random(costs.shape), now)
-        misfit = float(grown(*search, now, PLAIN_ROUNDS, ROUNDS))
-        found.append(Candidate(misfit, now.p.copy()))
-        if misfit == 0:
+    found = [first]
+    for candidate in _noisy_starts(search, n_starts - 1, seed):
+        found.append(candidate)
+        if candidate.misfit == 0:
             break
     return distinct(found)
+
+
+def with_alternatives(search: Search, best: Candidate, seed: int | None) -> list[Candidate]:
+    """An assignment, then others that soft starts lead to: if graphs are symmetric, some that are as good."""
+    return distinct([best, *_noisy_starts(search, ALTERNATIVE_STARTS, seed)])
+
+
+def _noisy_starts(search: Search, n_starts: int, seed: int | None) -> Iterator[Candidate]:
+    """What soft starts with random numbers lead to, one after the other."""
+    now, costs = fresh_standing(*search.costs.shape), signature_costs(*search)
+    random = np.random.default_rng(seed)
+    for _ in range(n_starts):
+        soft_start(*search, costs, NOISE * random.random(costs.shape), now)
+        misfit = float(grown(*search, now, PLAIN_ROUNDS, ROUNDS))
+        yield Candidate(misfit, now.p.copy())
 
 
 def kicked(search: Search, found: Sequence[Candidate], kicks: int, seed: int | None) -> list[Candidate]:
