@@ -20,14 +20,15 @@ from fuzz.parameter_cases import CHOICES, NAMES
 from fuzz.promise import holds
 from fuzz.values import Chance
 
-COMMANDS = ("info", "convert", "align", "gram", "query", "classify", "regress", "predict", "report", "explain",
+COMMANDS = ("info", "convert", "align", "match", "gram", "query", "classify", "regress", "predict", "report", "explain",
             "baselines", "explore", "reproduce", "bench", "doctor", "demo", "warmup", "nothing", "")  # fmt: skip
 # these run for long, or until they are stopped, if nothing is wrong with what they are given
 LONG = ("classify", "explore", "reproduce", "bench", "demo", "warmup", "regress", "doctor")
 OPTIONS = ("--output", "-o", "--store", "--resume", "--extend", "--memory", "--dask", "--processes", "--part",
            "--dry-run", "--smiles-column", "--target", "--k", "--seeds", "--folds", "--help", "--version", "--port",
            "--grid", "--method", "--picture", "--verbose", "--n-starts", "--jobs", "--")  # fmt: skip
-FILES = ("good.graphml", "good.smi", "good.npz", "good.json", "TOY", "broken.graphml", "broken.npz", "empty.csv", "run")
+FILES = ("good.graphml", "markup.graphml", "good.smi", "good.npz", "good.json", "TOY", "broken.graphml", "broken.npz",
+         "empty.csv", "run")  # fmt: skip
 
 
 def make(chance: Chance) -> Any:
@@ -58,7 +59,9 @@ def _option(chance: Chance) -> list[str]:
         value = str(chance.of("", "x", "-1", "0", "local:x", "nan"))
     if name == "--store" or name in ("--output", "-o"):
         value = str(
-            chance.of("out", "out.npz", "out.csv", "TOY", "no/such/folder/out.npz", "", "/dev/null/out.npz", "a\0b")
+            chance.of(
+                "out", "out.npz", "out.csv", "out.png", "TOY", "no/such/folder/out.npz", "", "/dev/null/out.npz", "a\0b"
+            )
         )
     return [name, value] if chance.happens(0.7) else [f"{name}={value}"]
 
@@ -116,6 +119,8 @@ def _folder() -> Path:
     place = Path(tempfile.mkdtemp(prefix="rwk-fuzz-"))
     network = nx.cycle_graph(4)
     nx.write_graphml(network, place / "good.graphml")
+    nx.set_node_attributes(network, {0: "[/b]", 1: "$x_$", 2: "_c", 3: "<i>"}, "label")  # markup to rich, TeX, legends
+    nx.write_graphml(nx.relabel_nodes(network, {0: "[red]", 1: "[/]"}), place / "markup.graphml")
     (place / "good.smi").write_text("CCO\nCC\nC\n")
     (place / "good.json").write_text('{"nodes": [{"id": 0}, {"id": 1}], "links": [{"source": 0, "target": 1}]}')
     save_gram(place / "good.npz", np.zeros((3, 3)), rwk.Parameters(), targets=[0, 1, 0])

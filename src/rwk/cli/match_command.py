@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.table import Table
@@ -15,6 +16,8 @@ from rwk.cli.two_graphs import First, Outputs, Second, Third, TwoGraphs, check_o
 if TYPE_CHECKING:
     from rwk.matching.matched import Matching
     from rwk.report.matching_table import SurePair
+
+MOST_LISTED: Final = 20  # nodes without a partner; files have them all
 
 
 @with_columns
@@ -68,9 +71,14 @@ def _table(title: str, rows: list[SurePair]) -> Table:
 def _summary(found: Matching) -> list[str]:
     """What the matching preserves, and who is left without a partner."""
     sides = zip(("first", "second"), found.unmatched, strict=True)
-    left = [f"without a partner in the {side} graph: {', '.join(map(str, nodes))}" for side, nodes in sides if nodes]
+    left = [f"without a partner in the {side} graph: {_listed(nodes)}" for side, nodes in sides if nodes]
     kept = f"{found.edges_preserved:.0%} of the edges between these nodes are edges of the second graph too"
     return [kept if len(found) else "the graphs have no node in common", *left]
+
+
+def _listed(nodes: list[Hashable]) -> str:
+    more = len(nodes) - MOST_LISTED
+    return ", ".join(map(str, nodes[:MOST_LISTED])) + (f" and {more} more" if more > 0 else "")
 
 
 def _write(path: Path, pair: TwoGraphs, found: Matching, rows: list[SurePair]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +10,7 @@ from rich.table import Table
 from rwk.cli.options import with_columns, with_defaults
 from rwk.cli.screen import Data, console, load_graphs, say
 from rwk.parameters import Parameters
+from rwk.runtime.files import is_there
 
 if TYPE_CHECKING:
     from rwk.graphs import GraphSet
@@ -60,4 +60,4 @@ def _query_graph(graphs: GraphSet, graph: str) -> GraphSet:
         if int(graph) >= len(graphs):
             raise GraphError(f"there is no graph {graph}: {graphs.name} has graphs 0 to {len(graphs) - 1}")
         return graphs[[int(graph)]]
-    return load_graphs(graph) if Path(graph).exists() else as_graphs([graph])
+    return load_graphs(graph) if is_there(graph) else as_graphs([graph])

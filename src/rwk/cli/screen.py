@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from rwk.runtime.files import user_path
+from rwk.runtime.files import is_there, user_path
 from rwk.runtime.log import LOG
 from rwk.runtime.words import duration, size
 
@@ -151,7 +151,7 @@ def load_graphs(source: str | DataSource) -> GraphSet:
     if not data.strip():
         raise GraphError("the name of the data is empty; give a dataset, a file or a folder")
     path = user_path(data)
-    if is_wildcard(data) or (path.exists() and path.suffix.lower() != ".zip"):
+    if is_wildcard(data) or (is_there(path) and path.suffix.lower() != ".zip"):
         return as_graphs(data if is_wildcard(data) else path, smiles_column=smiles_column, target=target)
     if smiles_column or target:
         raise GraphError(f"--smiles-column and --target name columns of a table, but {data} is not one")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 import typer
 
 from rwk.cli.screen import DataSource, known_names, load_graphs, save_picture
-from rwk.runtime.files import user_path
+from rwk.runtime.files import is_there
 
 if TYPE_CHECKING:
     from rwk.graphs import Graph, GraphSet
@@ -81,8 +81,7 @@ def _single(source: DataSource, command: str) -> GraphSet:
     from rwk.convert import as_graphs
     from rwk.graphs import GraphError
 
-    path = user_path(source.data)
-    graphs = load_graphs(source) if path.exists() else as_graphs([source.data])
+    graphs = load_graphs(source) if is_there(source.data) else as_graphs([source.data])
     if len(graphs) != 1:
         raise GraphError(f"{source.data} holds {len(graphs)} graphs; say which two: rwk {command} {source.data} 0 1")
     return graphs

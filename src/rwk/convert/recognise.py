@@ -21,7 +21,7 @@ from rwk.convert.networkx_igraph import from_networks
 from rwk.convert.pyg import from_pyg, pyg_targets, unpacked
 from rwk.graphs import Graph, GraphError, GraphSet
 from rwk.graphs.checks import check_graphs
-from rwk.runtime.files import user_path
+from rwk.runtime.files import is_there, user_path
 from rwk.runtime.words import brief
 
 Converter = Callable[[Mapping[int, Any], Names, Notes], dict[int, Graph]]
@@ -133,7 +133,7 @@ def _read(data: Any, names: Names, columns: TableColumns, notes: Notes) -> Graph
     if whole is not None:
         return whole
     found = _contents(data, columns)
-    name = Path(data).stem if isinstance(data, str | Path) and _exists(data) else "graphs"
+    name = Path(data).stem if isinstance(data, str | Path) and is_there(data) else "graphs"
     converted = _convert(found.items, names, notes)
     return GraphSet.from_graphs(converted, targets=found.targets, name=name, names=found.names)
 
@@ -149,7 +149,7 @@ def _whole_set(data: Any) -> GraphSet | None:
     from rwk.datasets.molecule_sets import TABLES
     from rwk.datasets.tu_files import tu_place
 
-    if _exists(data):
+    if is_there(data):
         path = user_path(data)
         return read_path(path) if path.suffix == ".zip" or tu_place(path) is not None else None
     # the short names of the collection are matched as they are written, so that SMILES are not taken for them
@@ -159,7 +159,7 @@ def _whole_set(data: Any) -> GraphSet | None:
 
 def _contents(data: Any, columns: TableColumns) -> Contents:
     """The single graphs in the data, not yet converted, and their targets and names if the data has them."""
-    if is_wildcard(data) and not _exists(data):
+    if is_wildcard(data) and not is_there(data):
         return contents_of_wildcard(data, columns)
     if isinstance(data, str | Path) and _is_file(data):
         return contents_of(user_path(data), columns)
@@ -179,7 +179,7 @@ def _part(entry: Any) -> Contents:
     """The graphs of one entry of a list: a set, a folder or a file may hold many."""
     whole = entry
     if isinstance(entry, str | Path) and _is_file(entry):
-        whole = _whole_set(entry) if _exists(entry) else None
+        whole = _whole_set(entry) if is_there(entry) else None
         if whole is None:
             path = user_path(entry)
             found = contents_of(path, TableColumns())
@@ -198,7 +198,7 @@ def _own_names(parts: list[Contents]) -> list[str] | None:
 
 def _is_file(item: str | Path) -> bool:
     """Whether a path or text means a file or folder, even if there is none: then the error says so."""
-    if isinstance(item, Path) or _exists(item):
+    if isinstance(item, Path) or is_there(item):
         return True
     return item.isprintable() and item.lower().endswith((*GRAPH_FILES, *MANY, *PICKLES))
 
@@ -276,13 +276,6 @@ def _package(item: Any) -> str | None:
     """The library that an object's class, or a class it inherits from, belongs to; None for other libraries."""
     packages = [kind.__module__.partition(".")[0] for kind in type(item).__mro__]
     return next((p for p in packages if p in ("networkx", "igraph", "torch_geometric", "rdkit")), None)
-
-
-def _exists(item: str | Path) -> bool:
-    try:
-        return user_path(item).exists()
-    except (OSError, ValueError):  # too long for a path, or not allowed in one: not a file
-        return False
 
 
 def _own_targets(parts: list[Contents]) -> NDArray[Any] | None:

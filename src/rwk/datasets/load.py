@@ -16,7 +16,7 @@ from rwk.datasets.parsed_cache import cache_folder, content_checksum, read_cache
 from rwk.datasets.tu_files import find_source, tu_place
 from rwk.datasets.tu_reader import read_tu
 from rwk.graphs import GraphError, GraphSet
-from rwk.runtime.files import user_path
+from rwk.runtime.files import is_there, user_path
 
 
 def list_datasets(verified: bool = True) -> list[str]:
@@ -91,8 +91,8 @@ def load_dataset(name_or_path: str | Path, root: str | Path | None = None, downl
             f"{name} is not on this computer; allow the download, or put {name}.zip into {_ROOTS}; it is at "
             f"{catalogue.SITE}/{name}.zip"
         )
-    if Path(name).exists():
-        return read_path(Path(name))
+    if is_there(name):
+        return read_path(user_path(name))
     raise GraphError(_unknown(name, root))
 
 

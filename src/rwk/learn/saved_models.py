@@ -21,7 +21,7 @@ from rwk.learn.gaussian_process import RWKGaussianProcess
 from rwk.learn.landmark_gp import LandmarkGP
 from rwk.learn.likelihood import Hyperparameters
 from rwk.learn.term_sources import TermSources
-from rwk.runtime.files import load_arrays, write_arrays
+from rwk.runtime.files import is_there, load_arrays, write_arrays
 from rwk.transport.problem import SOLVER_VERSION
 
 KIND: Final = "rwk regression model"
@@ -132,7 +132,7 @@ def _sources(process: RWKGaussianProcess, graphs: GraphSet, counts: Any) -> Term
 
 def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The arrays and the header of a file; raises ValueError if it is no model, or is damaged."""
-    if not Path(path).exists():
+    if not is_there(path):
         raise ValueError(f"there is no file {path}; make a model with rwk regress, or save_model")
     try:
         found = load_arrays(path)

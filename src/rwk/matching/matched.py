@@ -12,6 +12,7 @@ from rwk.graphs import Graph
 from rwk.matching.later import SoftSide, edges_preserved
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.display import card_of
+from rwk.runtime.words import counted
 from rwk.transport.interchangeable import alike_rows
 from rwk.transport.problem import PairSolution
 
@@ -119,8 +120,8 @@ class Matching:
         return matrix
 
     def __repr__(self) -> str:
-        left = len(self.unmatched[0]) + len(self.unmatched[1])
-        return f"Matching({len(self)} pairs, {left} unmatched, {self.edges_preserved:.0%} of edges preserved)"
+        pairs, left = counted(len(self), "pair"), len(self.unmatched[0]) + len(self.unmatched[1])
+        return f"Matching({pairs}, {left} unmatched, {self.edges_preserved:.0%} of edges preserved)"
 
     def _repr_html_(self) -> str | None:
         return card_of("matching", self)

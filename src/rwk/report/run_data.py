@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rwk.graphs.graph_set import graph_title
 from rwk.report.palette import is_continuous
 from rwk.runtime.arrays import FloatArray
-from rwk.runtime.files import DamagedFileError, load_arrays, load_json
+from rwk.runtime.files import DamagedFileError, is_there, load_arrays, load_json
 
 if TYPE_CHECKING:
     from rwk.experiment import Score
@@ -66,6 +66,8 @@ def read_run(path: str | Path) -> RunData:
     rwk.report.run_data.ReportError: no-such-run is neither the folder of a run nor a matrix; check the path
     """
     path = Path(path)
+    if not is_there(path):
+        raise ReportError(f"{path} is neither the folder of a run nor a matrix; check the path")
     if path.is_file() and path.suffix == ".npz":
         return _assembled({}, (), _matrices(path))
     if path.is_file() and path.name == "run.json":

@@ -41,6 +41,18 @@ def user_path(path: str | os.PathLike[str]) -> Path:
         return Path(path)
 
 
+def is_there(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a file or folder of this name; a long SMILES or other text that can't be a name has none.
+
+    >>> is_there("."), is_there("C" * 1000)
+    (True, False)
+    """
+    try:
+        return user_path(path).exists()
+    except (OSError, ValueError):  # too long for a path, or not allowed in one
+        return False
+
+
 def check_writable(path: str | os.PathLike[str]) -> Path:
     """Return the path and create its folder; raises `OutputError`, before any work, if it cannot be written to."""
     path = Path(path)
