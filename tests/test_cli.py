@@ -10,6 +10,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -318,3 +319,16 @@ def test_a_warning_of_the_library_reaches_the_screen_once() -> None:
     for first in ("pass", "from rwk.cli.screen import show_log; show_log(); show_log()"):
         done = subprocess.run([sys.executable, "-c", code.format(first)], capture_output=True, text=True, check=True)
         assert (done.stdout, done.stderr.strip()) == ("", "rwk is compiling")
+
+
+def test_warnings_are_sentences(tmp_path: Path) -> None:
+    """Without the file and the line of our code that Python puts before and after them."""
+    graph = nx.path_graph(4)
+    nx.set_node_attributes(graph, {n: n for n in graph}, "height")
+    nx.write_graphml(graph, tmp_path / "a.graphml")
+    done = rwk("align", tmp_path / "a.graphml", tmp_path / "a.graphml")
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stderr.splitlines() if "height" in line]
+    assert lines, done.stderr
+    assert all(line.startswith("warning: ") for line in lines)
+    assert ".py" not in done.stderr

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import Annotated
 
@@ -43,7 +46,7 @@ app = typer.Typer(
 def main() -> None:
     """Run a command; a user's mistake gives one sentence and exit code 2."""
     write_any_text()
-    with stopped_by_signals():
+    with stopped_by_signals(), warnings_in_a_line():
         try:
             app()
         except KeyboardInterrupt:
@@ -54,6 +57,15 @@ def main() -> None:
                 raise
             errors.print(f"rwk: {error}", style="red", soft_wrap=True)
             sys.exit(2)
+
+
+@contextmanager
+def warnings_in_a_line() -> Iterator[None]:
+    """Show a warning as a sentence, without the line of our code that it comes from; RWK_DEBUG shows it."""
+    with warnings.catch_warnings():
+        if not os.environ.get("RWK_DEBUG"):
+            warnings.showwarning = lambda message, *origin, **more: note(f"warning: {message}")
+        yield
 
 
 def write_any_text() -> None:
