@@ -144,8 +144,12 @@ def test_fgw_directions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def test_network_protocol(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="networks need PyTorch")
     given = ("--networks", "PATCHY-SAN", "--epochs", 2, "--output", tmp_path / "record.json")
+    earlier = [{"network": "GIN", "dataset": "MUTAG"}, {"network": "PATCHY-SAN", "dataset": "MUTAG"}]
+    (tmp_path / "record.json").write_text(json.dumps({"rows": earlier}))
     run("network_protocol.py", "MUTAG", *given)
-    (row,) = json.loads((tmp_path / "record.json").read_text())["rows"]
+    kept, row = json.loads((tmp_path / "record.json").read_text())["rows"]
+    assert kept == earlier[0]  # what is not run again stays
+    assert row["last_epoch"]["mean"] <= row["on_test_folds"]["mean"]
     assert (row["network"], row["dataset"], row["epochs"]) == ("PATCHY-SAN", "MUTAG", 2)
     assert row["on_test_folds"]["epoch"] in (1, 2)
     assert 0 < row["ours"]["mean"] <= 100
