@@ -15,6 +15,7 @@ from typing import Any
 from rwk.baselines import get
 from rwk.experiment import paper
 from rwk.experiment.comparisons import difference
+from rwk.experiment.network_protocols import protocol_summary
 from rwk.experiment.regression import (
     MOLECULE_SETS,
     REPEATS,
@@ -133,6 +134,11 @@ def networks(root: Path) -> str:
         f"On {len(below)} of {len(short)} datasets and networks with a published accuracy ours is lower, by "
         f"{sum(below) / len(below):.1f} points in the mean and {max(below):.1f} at most."
     )
+
+
+def protocols(record: Any) -> str:
+    """How much of the published accuracies of networks is the protocol."""
+    return protocol_summary(record["rows"])
 
 
 def classifier(record: Any) -> str:
@@ -600,6 +606,7 @@ RECORDS: dict[str, tuple[str, tuple[Maker, ...]]] = {
     "later-states.json": ("python benchmarks/later_states.py --output", (later_states,)),
     "same-folds.json": ("python benchmarks/same_folds.py MUTAG PTC_MR BZR COX2 --output", (repeated,)),
     "classifier.json": ("python benchmarks/classifier.py MUTAG PTC_MR BZR_MD BZR COX2 --output", (classifier,)),
+    "network-protocol.json": ("python benchmarks/network_protocol.py MUTAG PTC_MR --output", (protocols,)),
     "atom-maps.json": ("python benchmarks/atom_maps.py --output", (atom_maps,)),
     "substructures.json": ("python benchmarks/substructures.py --output", (patterns_found, common_parts)),
     "averages.json": ("python benchmarks/averages.py --output", (planted_averages, planted_mixtures)),
