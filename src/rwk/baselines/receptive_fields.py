@@ -20,7 +20,8 @@ def receptive_fields(graphs: GraphSet, n_fields: int, k: int) -> IntArray:
     """Nodes of the fields, shape (graphs, n_fields · k), numbered inside each graph; −1 if a graph has too few.
 
     Nodes are ranked by betweenness, then by colour, then by attributes. Each of the first `n_fields` nodes has a field:
-    the k nodes nearest to it, itself included, by distance and then rank. A field lists its nodes by rank.
+    the k nodes nearest to it, by distance and then rank, which is also their order in the field: its centre comes
+    first, as the paper's normalisation asks for (algorithm 4: d(u, v) < d(w, v) implies r(u) < r(w)).
 
     >>> from rwk.graphs import Graph
     >>> star = GraphSet.from_graphs([Graph(4, np.array([[0, 1], [0, 2], [0, 3]]))])
@@ -81,6 +82,5 @@ def _fill(first: Any, neighbours: Any, order: Any, fields: Any, k: int) -> None:
                         size += 1
             field[end:size].sort()  # if only a part of the last ring fits, that with the best ranks
             start = end
-        chosen = np.sort(field[: min(size, k)])
-        for place in range(len(chosen)):
-            fields[number * k + place] = order[chosen[place]]
+        for place in range(min(size, k)):
+            fields[number * k + place] = order[field[place]]
