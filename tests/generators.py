@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+from numba import config
 
 from rwk import Graph
 
@@ -17,7 +18,12 @@ EXPLORE = bool(os.environ.get("RWK_EXPLORE"))
 
 
 def laws(max_examples: int) -> settings:
-    """Settings of hypothesis for a law: so many examples (ten times as many when exploring), no deadline."""
+    """Settings of hypothesis for a law: so many examples (ten times as many when exploring), no deadline.
+
+    A few do where compiled code runs as Python (plain_vectors.py), which takes a hundred times as long.
+    """
+    if config.DISABLE_JIT:
+        max_examples = min(max_examples, 4)
     return settings(
         max_examples=max_examples * (10 if EXPLORE else 1),
         deadline=None,
