@@ -18,9 +18,11 @@ test: $(VENV)/.dev ## everything that must hold
 	$(BIN)/python tests/compile_first.py
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-# the compiled parts are run a second time as Python: the tests of what runs without vector registers
-PLAIN := $(addprefix tests/test_,svm.py baselines_naive.py baselines_laws.py baselines_features.py)
-coverage: $(VENV)/.dev ## lines and branches that the tests run, GPU and vector code left out
+# compiled code is run a second time as Python, with NumPy arrays as vectors (tests/plain_vectors.py): by the tests
+# whose problems are small enough for that
+PLAIN := $(addprefix tests/test_,svm.py baselines_naive.py baselines_laws.py baselines_features.py plain_bodies.py \
+  matching_small.py)
+coverage: $(VENV)/.dev ## lines and branches that the tests run, GPU code left out
 	$(BIN)/python tests/compile_first.py
 	$(BIN)/python -m coverage erase
 	RWK_SLOW=1 $(BIN)/python -m coverage run -m pytest -n 2 --dist worksteal

@@ -51,7 +51,7 @@ def record_of(report: dict[str, Any]) -> dict[str, Any]:
 
     return {
         "command": "make coverage",
-        "left_out": "GPU code and code of vector registers ([tool.coverage.run] in pyproject.toml)",
+        "left_out": "GPU code ([tool.coverage.run] in pyproject.toml)",
         "total": row(report["totals"]),
         "packages": {name: row(counts[name]) for name in sorted(counts)},
         "made_with": {
