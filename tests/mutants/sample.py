@@ -2,8 +2,8 @@
 
 `python tests/mutants/sample.py --count 20 --record results/mutants.json` draws 20 mutants from each package. A mutant
 that no test notices is printed, to be judged by a person: either a test is missing, or `judged.py` says why none could
-notice it. `--only-survivors` tries those again that the record names. It is an error if a package has less than nine in
-ten killed or judged.
+notice it. `--only-survivors` tries those again that the record names; one whose line is no longer there counts as not
+drawn. It is an error if a package has less than nine in ten killed or judged.
 """
 
 from __future__ import annotations
@@ -49,11 +49,26 @@ class Verdict(NamedTuple):
 
 def drawn(package: str, count: int, seed: int) -> list[Place]:
     """Mutants of a package, drawn at random without repetition; a longer draw begins with a shorter one."""
-    files = sorted((SOURCES / package).glob("*.py"))
-    found = [place for file in files if not file.name.endswith(LEFT_OUT) for place in places(file)]
+    found = all_mutants(package)
     random.Random(f"{package} {seed}").shuffle(found)
     print(f"{package}: {min(count, len(found))} of {len(found)} mutants", flush=True)
     return found[:count]
+
+
+def all_mutants(package: str) -> list[Place]:
+    """Every mutant of a package, in the order of its files."""
+    files = sorted((SOURCES / package).glob("*.py"))
+    return [place for file in files if not file.name.endswith(LEFT_OUT) for place in places(file)]
+
+
+def survivors(package: str, outcome: dict[str, Any]) -> list[Place]:
+    """The mutants that an outcome names as survivors, wherever their lines are now; those that are gone are removed."""
+    known = {place.key: place for place in all_mutants(package)}
+    for key in [key for key in outcome["survived"] if key not in known]:
+        print(f"GONE         {key}", flush=True)
+        del outcome["survived"][key]
+        outcome["drawn"] -= 1
+    return [known[key] for key in outcome["survived"]]
 
 
 def tried(mutants: list[Place], reach: Reach, jobs: int, until: float) -> Iterator[Verdict]:
@@ -116,13 +131,10 @@ def trial(packages: list[str], record: dict[str, Any], reach: Reach, given: argp
     Mutants of all packages come in turn, so that a run that ends early has some of each.
     """
     outcomes = record.setdefault("drawn", {})
-    mutants = {package: drawn(package, given.count, given.seed) for package in packages}
     if given.only_survivors:
-        again = {package: outcomes.get(package, {}).get("survived", {}) for package in packages}
-        mutants = {
-            package: [place for place in mutants[package] if place.key in again[package]] for package in packages
-        }
+        mutants = {package: survivors(package, outcomes[package]) for package in packages if package in outcomes}
     else:
+        mutants = {package: drawn(package, given.count, given.seed) for package in packages}
         outcomes |= {p: {"seed": given.seed, "drawn": 0, "killed": 0, "survived": {}} for p in packages}
     in_turn = [of[i] for i in range(given.count) for of in mutants.values() if i < len(of)]
     for place, killed, n_tests in tried(in_turn, reach, given.jobs, until):
@@ -137,7 +149,7 @@ def trial(packages: list[str], record: dict[str, Any], reach: Reach, given: argp
         if given.record:
             given.record.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     enough = True
-    for package in packages:
+    for package in mutants:
         outcome = outcomes[package]
         n_judged = sum(bool(verdict) for verdict in outcome["survived"].values())
         print(f"{package}: {outcome['killed']} of {outcome['drawn']} killed, {n_judged} judged", flush=True)
