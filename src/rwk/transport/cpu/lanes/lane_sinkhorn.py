@@ -1,7 +1,8 @@
 """Step 4 side by side: the plan of truncated Sinkhorn rounds in every lane, rounded to exact marginals (R13).
 
 The rounds are those of ../sinkhorn.py: starting from u = 1, each sets v, then u, on the kernel exp(-(g - min g) / lam).
-As soon as the u of a block of rows are known, these rows are added to the sums K^T u, by which the next round divides.
+As soon as the u of a block of rows are known, these rows are added to the sums K^T u, by which the next round divides,
+in one loop with the next block's sums K v.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from typing import Any
 
 from rwk.runtime.compiling import compiled_borrowing
 from rwk.transport.cpu.lanes.lane_data import LaneData, Workspace
-from rwk.transport.cpu.lanes.products import BLOCK, scale_rows
-from rwk.transport.cpu.simd.vectormath import exp_of, quotient
+from rwk.transport.cpu.lanes.products import BLOCK, half_round
+from rwk.transport.cpu.simd.vectormath import exp_of
 from rwk.transport.cpu.simd.vectors import larger, load, smaller, splat, store, where_larger
 from rwk.transport.cpu.sinkhorn import TINY_32, TINY_64
 
@@ -29,24 +30,23 @@ def sinkhorn_lanes(data: LaneData, n: int, m: int, work: Workspace, lam: float, 
             entry = exp_of((lowest - load(g, (i, k))) * inverse)
             store(plan, (i, k), entry)
             store(sums, k, load(sums, k) + where_larger(mass, zero, entry))
-    for _ in range(rounds):
-        _one_round(data.mu, data.nu, n, m, plan, u, v, sums)
+    _scale(data.mu, data.nu, n, m, plan, u, v, sums, rounds)
     _missing_mass(data.mu, data.nu, n, m, work)
 
 
 @compiled_borrowing
-def _one_round(mu: Any, nu: Any, n: int, m: int, kernel: Any, u: Any, v: Any, sums: Any) -> None:
-    """v = nu / K^T u, then u = mu / K v; `sums` are K^T u before and after."""
-    tiny = splat(kernel, TINY_32 if kernel.itemsize == 4 else TINY_64)
-    zero = splat(kernel, 0.0)
-    for k in range(m):
-        store(v, k, quotient(load(nu, k), larger(load(sums, k), tiny)))
-        store(sums, k, zero)
-    i = 0
-    while i < n:
-        rows = _rows_of_block(n - i)
-        scale_rows(mu, kernel, v, u, sums, i, m, rows)
-        i += rows
+def _scale(mu: Any, nu: Any, n: int, m: int, kernel: Any, u: Any, v: Any, sums: Any, rounds: int) -> None:
+    """So many times v = nu / K^T u, then u = mu / K v; `sums` are K^T u before and after."""
+    known = 0, 0  # the block of rows that has its u, but is not in the sums yet
+    for _ in range(rounds):
+        i = 0
+        while i < n:
+            rows = _rows_of_block(n - i)
+            half_round((mu, nu), kernel, u, v, sums, m, known, (i, rows), i == 0)
+            known = i, rows
+            i += rows
+    if rounds:
+        half_round((mu, nu), kernel, u, v, sums, m, known, (0, 0), False)
 
 
 @compiled_borrowing

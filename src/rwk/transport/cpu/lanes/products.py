@@ -2,8 +2,9 @@
 
 A matrix is an array (rows, columns, lanes). A product computes tiles of ROWS x COLUMNS results that stay in registers,
 so each loaded vector serves several of them. Every result is one chain of fused multiply-adds in the order of the inner
-index: neither the tiling nor padding at the end changes its bits (R16). Products with one vector take up to BLOCK rows
-at a time: few enough that their entries are still in the first-level cache when they are read again. Tiles at the
+index: neither the tiling nor padding at the end changes its bits (R16). Sinkhorn's
+rounds take two blocks of up to BLOCK rows at a time: few enough that their entries are still in the first-level cache
+when they are read again. Tiles at the
 borders have code of their own for every number of rows and columns (`for_each_count`).
 """
 
@@ -191,40 +192,60 @@ def multiply_onto(base: View, scale: float, left: View, right: View, out: View, 
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def scale_rows(
-    typing_context: Any, masses: Any, matrix: Any, vector: Any, scales: Any, out: Any, i: Any, m: Any, rows: Any
+def half_round(
+    typing_context: Any, pair: Any, matrix: Any, u: Any, v: Any, sums: Any, m: Any, known: Any, wanted: Any, turns: Any
 ) -> Any:
-    """Half a Sinkhorn round on `rows` rows from i on, over their m columns.
+    """One loop over m columns that serves two blocks of rows in the order of Sinkhorn's rounds.
 
-    scales[r] = masses[r] / sum over k of matrix[r, k] vector[k], then out[k] += sum over r of scales[r] matrix[r, k].
-    Each sum is one chain of additions.
+    `known` and `wanted` are blocks: the first row and how many, 0 to BLOCK. The rows that are known have their u; they
+    are added to the sums K^T u. The rows that are wanted get theirs, u = mu / K v. If the round `turns` in between, all
+    sums are complete: they give the next v = nu / K^T u and start again from 0. `pair` is (mu, nu).
+
+    Each block alone would wait for its own sums, of which there are too few to keep the processor busy.
     """
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        code, (w, x, y, u, z) = VectorCode(context, builder), arguments[:5]
-        first_row, columns, count = code.integers(arguments[5:], sig.args[5:])
+        code, (weights, x, scales, factors, totals) = VectorCode(context, builder), arguments[:5]
+        mu, nu = cgutils.unpack_tuple(builder, weights)
+        columns, turn = code.integers((arguments[5], arguments[8]), (m, turns))
+        first_known, many_known = code.integers(cgutils.unpack_tuple(builder, arguments[6]), known)
+        first_wanted, many_wanted = code.integers(cgutils.unpack_tuple(builder, arguments[7]), wanted)
         lanes = lanes_in(matrix)
         tiny = ir.Constant(vector_type(lanes), [TINY_32 if lanes.dtype == types.float32 else TINY_64] * lanes.width)
 
-        def block(height: int) -> None:
-            down, sums = code.after(first_row, height), code.sums(matrix, height)
-            with not_unrolled(builder, columns) as k:
-                factor = code.load(vector, y, k)
-                for place, row in zip(sums, down, strict=True):
-                    code.add(place, code.load(matrix, x, row, k), factor)
-            factors = []
-            for place, row in zip(sums, down, strict=True):
-                total = builder.load(place)
-                total = builder.select(builder.fcmp_ordered(">", total, tiny), total, tiny)
-                factors.append(divide(builder, lanes, code.load(masses, w, row), total))
-                code.store(factors[-1], scales, u, row)
-            with not_unrolled(builder, columns) as k:
-                total = code.load(out, z, k)
-                for factor, row in zip(factors, down, strict=True):
-                    total = call_llvm(builder, "fma", (factor, code.load(matrix, x, row, k), total))
-                code.store(total, out, z, k)
+        def share(mass: Any, total: Any) -> Any:
+            return divide(builder, lanes, mass, builder.select(builder.fcmp_ordered(">", total, tiny), total, tiny))
 
-        for_each_count(builder, [count], (BLOCK,), block)
+        def loop(old: int, new: int, turning: bool) -> None:
+            above, below, places = code.after(first_known, old), code.after(first_wanted, new), code.sums(matrix, new)
+            scale = [code.load(u, scales, row) for row in above]
+            with not_unrolled(builder, columns) as k:
+
+                def add_wanted(factor: Any) -> None:
+                    for place, row in zip(places, below, strict=True):
+                        code.add(place, code.load(matrix, x, row, k), factor)
+
+                if not turning and new:
+                    add_wanted(code.load(v, factors, k))
+                total = code.load(sums, totals, k)
+                for factor, row in zip(scale, above, strict=True):
+                    total = call_llvm(builder, "fma", (factor, code.load(matrix, x, row, k), total))
+                code.store(ir.Constant(total.type, None) if turning else total, sums, totals, k)
+                if turning:
+                    factor = share(code.load(pair[1], nu, k), total)
+                    code.store(factor, v, factors, k)
+                    add_wanted(factor)
+            for place, row in zip(places, below, strict=True):
+                code.store(share(code.load(pair[0], mu, row), builder.load(place)), u, scales, row)
+
+        # straight on there are rows that are known, and round the turn rows that are wanted
+        with builder.if_else(builder.icmp_signed("==", turn, SIZE(0))) as (straight, around):
+            with straight:
+                counts = [many_known, builder.add(many_wanted, SIZE(1))]
+                for_each_count(builder, counts, (BLOCK, BLOCK + 1), lambda old, new: loop(old, new - 1, False))
+            with around:
+                counts = [builder.add(many_known, SIZE(1)), many_wanted]
+                for_each_count(builder, counts, (BLOCK + 1, BLOCK), lambda old, new: loop(old - 1, new, True))
         return context.get_dummy_value()
 
-    return types.void(masses, matrix, vector, scales, out, i, m, rows), generate
+    return types.void(pair, matrix, u, v, sums, m, known, wanted, turns), generate
