@@ -88,6 +88,11 @@ class VectorCode:
         """first, first + 1, ..., `count` of them."""
         return [self.builder.add(first, SIZE(c)) for c in range(count)]
 
+    def rows_of(self, kind: Any, block: Any) -> tuple[Callable[[int], list[Any]], Any]:
+        """The rows of a block (first, step, count) by their number, and the count."""
+        first, step, count = self.integers(cgutils.unpack_tuple(self.builder, block), kind)
+        return lambda many: [self.builder.add(first, self.builder.mul(step, SIZE(c))) for c in range(many)], count
+
     def sums(self, kind: Any, count: int) -> list[Any]:
         """Variables for sums, all zero."""
         places = [cgutils.alloca_once(self.builder, vector_type(lanes_in(kind))) for _ in range(count)]
@@ -197,9 +202,10 @@ def half_round(
 ) -> Any:
     """One loop over m columns that serves two blocks of rows in the order of Sinkhorn's rounds.
 
-    `known` and `wanted` are blocks: the first row and how many, 0 to BLOCK. The rows that are known have their u; they
-    are added to the sums K^T u. The rows that are wanted get theirs, u = mu / K v. If the round `turns` in between, all
-    sums are complete: they give the next v = nu / K^T u and start again from 0. `pair` is (mu, nu).
+    `known` and `wanted` are blocks of rows: the first, the step to the next, and how many, 0 to BLOCK. The rows that
+    are known have their u; they are added to the sums K^T u. The rows that are wanted get theirs, u = mu / K v. If the
+    round `turns` in between, all sums are complete: they give the next v = nu / K^T u and start again from 0. `pair` is
+    (mu, nu).
 
     Each block alone would wait for its own sums, of which there are too few to keep the processor busy.
     """
@@ -208,8 +214,8 @@ def half_round(
         code, (weights, x, scales, factors, totals) = VectorCode(context, builder), arguments[:5]
         mu, nu = cgutils.unpack_tuple(builder, weights)
         columns, turn = code.integers((arguments[5], arguments[8]), (m, turns))
-        first_known, many_known = code.integers(cgutils.unpack_tuple(builder, arguments[6]), known)
-        first_wanted, many_wanted = code.integers(cgutils.unpack_tuple(builder, arguments[7]), wanted)
+        known_rows, many_known = code.rows_of(known, arguments[6])
+        wanted_rows, many_wanted = code.rows_of(wanted, arguments[7])
         lanes = lanes_in(matrix)
         tiny = ir.Constant(vector_type(lanes), [TINY_32 if lanes.dtype == types.float32 else TINY_64] * lanes.width)
 
@@ -217,7 +223,7 @@ def half_round(
             return divide(builder, lanes, mass, builder.select(builder.fcmp_ordered(">", total, tiny), total, tiny))
 
         def loop(old: int, new: int, turning: bool) -> None:
-            above, below, places = code.after(first_known, old), code.after(first_wanted, new), code.sums(matrix, new)
+            above, below, places = known_rows(old), wanted_rows(new), code.sums(matrix, new)
             scale = [code.load(u, scales, row) for row in above]
             with not_unrolled(builder, columns) as k:
 
