@@ -28,7 +28,7 @@ def hop_distances(graph: Graph) -> Any:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import shortest_path
 
-    low, high = graph.edges.reshape(-1, 2).T
+    low, high = graph.edges.reshape(-1, 2).T.astype(np.int32)  # SciPy 1.12 takes no others
     edges = csr_array((np.ones(graph.n_edges), (low, high)), shape=(graph.n_nodes, graph.n_nodes))
     paths = shortest_path(edges, method="D", directed=False, unweighted=True)
     return np.where(np.isfinite(paths), paths, -1.0).astype(np.int64)
