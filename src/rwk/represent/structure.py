@@ -53,7 +53,7 @@ def path_lengths(graph: Graph, lengths: FloatArray | None) -> FloatArray:
     from scipy.sparse.csgraph import shortest_path
 
     n = graph.n_nodes
-    rows, columns = graph.edges.reshape(-1, 2).T
+    rows, columns = graph.edges.reshape(-1, 2).T.astype(np.int32)  # SciPy 1.12 takes no others
     # scipy takes a stored 0 for "no edge": keep lengths positive
     edges: Any = csr_array((np.maximum(lengths, 1e-12), (rows, columns)), shape=(n, n))
     paths = np.asarray(shortest_path(edges, method="D", directed=False))
