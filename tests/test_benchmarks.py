@@ -165,6 +165,12 @@ def test_neighbours(tmp_path: Path) -> None:
 
 def test_atom_maps(tmp_path: Path) -> None:
     pytest.importorskip("rdkit", reason="molecules need the extra 'molecules'")
+    from rdkit.Chem import MolFromSmiles
+    from rdkit.Chem.rdChemReactions import ReactionFromSmarts
+
+    ((joined,),) = ReactionFromSmarts("[C:1].[O:2]>>[C:1][O:2]").RunReactants(list(map(MolFromSmiles, ("C", "O"))))
+    if not joined.GetAtomWithIdx(0).HasProp("react_idx"):
+        pytest.skip("this RDKit does not say which reactant an atom comes from")
     run("atom_maps.py", "--output", tmp_path / "record.json")
     kinds = json.loads((tmp_path / "record.json").read_text())["kinds"]
     assert sum(row["reactions"] for row in kinds.values()) >= 50
