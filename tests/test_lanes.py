@@ -26,7 +26,7 @@ from rwk.transport.cpu.lanes.sparse_lanes import empty_sparse, enter_sparse, spa
 from rwk.transport.cpu.reductions import inner, total_of
 from rwk.transport.cpu.simd.vectormath import exp_of, log_of, quotient, root_of
 from rwk.transport.cpu.simd.vectors import REGISTER_BYTES, load, store
-from rwk.transport.cpu.sparse import SparseColumns, add_products, empty_layout, merge
+from rwk.transport.cpu.sparse import add_products, empty_entries, no_entries
 from rwk.transport.measures import in_precision
 from rwk.transport.pairs import planned, solve_pair, solve_pairs
 from rwk.transport.problem import PairResults
@@ -178,27 +178,19 @@ def test_roots_are_exact_but_for_the_last_bit_and_zero_stays_zero(precision: str
 
 
 @njit
-def products_of_columns(graphs: Any, pairs: Any, merged: bool, out: Any) -> None:
+def products_of_columns(graphs: Any, pairs: Any, entries: Any, out: Any) -> None:
     longest = padded(np.diff(graphs.offsets).max())
-    layout, starts = empty_layout(longest), graphs.column_offsets
+    column = np.zeros(longest)
     for p in range(len(pairs)):
-        a, b = pairs[p]
-        own, other = (starts[a], starts[a + 1]), (starts[b], starts[b + 1])
-        both = SparseColumns(
-            graphs.column_keys, graphs.entry_offsets, graphs.entry_rows, graphs.entry_values, own, other
-        )
-        if merged:
-            merge(both, layout.column, longest, out[p])
-        else:
-            add_products(both, b, layout, longest, out[p])
+        add_products(graphs, pairs[p, 0], pairs[p, 1], entries, column, longest, out[p])
 
 
 def test_columns_looked_up_and_merged_give_the_same_bits() -> None:
     measures, _, _ = random_measures(12, seed=3, wl_rounds=3)
-    pairs = all_pairs(12)
+    pairs = np.random.default_rng(0).permutation(all_pairs(12))  # targets come and go
     found, wanted = np.zeros((2, len(pairs), measures.sizes.max() * padded(measures.sizes.max())))
-    products_of_columns(measures, pairs, False, found)
-    products_of_columns(measures, pairs, True, wanted)
+    products_of_columns(measures, pairs, empty_entries(measures), found)
+    products_of_columns(measures, pairs, no_entries(), wanted)
     assert found.any()
     np.testing.assert_array_equal(found, wanted)
 

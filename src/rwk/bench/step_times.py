@@ -54,10 +54,9 @@ def gemm_peak(precision: str, size: int = 512) -> float:
 
 
 @compiled
-def _fixed_costs(graphs: Any, pairs: Any, weights: Any) -> float:
+def _fixed_costs(graphs: Any, pairs: Any, weights: Any, scratch: Any) -> float:
     """Step 1 without putting pairs into lanes: the cost matrices of every pair."""
-    total, largest = 0.0, np.diff(graphs.offsets).max()
-    scratch = costs.cost_scratch(graphs, largest, largest)
+    total = 0.0
     moments = np.zeros(len(graphs.weights))
     for p in range(len(pairs)):
         a, b = pairs[p, 0], pairs[p, 1]
@@ -132,7 +131,7 @@ def step_shares(
 
     entered = microseconds(NOTHING, 0)
     each = {step: (microseconds(step, many) - entered) / many for step in range(NOTHING)}
-    made = _best(lambda: _fixed_costs(measures, pairs, weights), len(pairs))
+    made = _best(lambda: _fixed_costs(measures, pairs, weights, memory.scratch), len(pairs))
     return {
         "costs, once a pair": made,
         "into its lane, once a pair": entered - made,

@@ -14,15 +14,16 @@ import numpy as np
 
 from rwk.runtime.compiling import compiled_borrowing, compiled_inside
 from rwk.transport.cpu.reductions import total_of
+from rwk.transport.cpu.simd.aligned import aligned_zeros
 from rwk.transport.cpu.simd.vectormath import exp_of, log_of, root_of
 from rwk.transport.cpu.simd.vectors import WIDTH_64, absolute, fma, larger, load, mismatch, splat, store
 from rwk.transport.cpu.sparse import (
     NOTHING,
-    SparseColumns,
-    TargetColumns,
+    EntriesByNode,
     add_products,
     add_squared_distances,
-    empty_layout,
+    empty_entries,
+    no_entries,
 )
 from rwk.transport.problem import PRIOR_FLOOR
 
@@ -49,7 +50,8 @@ class CostScratch(NamedTuple):
     row: Any  # one row
     first: Any  # (n,)
     sums: Any  # (n,)
-    layout: TargetColumns  # the sparse columns of a target
+    column: Any  # one row, zeros between uses
+    entries: EntriesByNode  # sparse features, if many pairs share a graph
 
 
 @compiled_inside
@@ -66,8 +68,16 @@ def scratch_with_products(graphs: Any, n: int, m: int, products: Any) -> CostScr
         np.empty(n * length), np.empty(n * length), products, np.full(4, NOTHING),
         np.zeros(graphs.features.shape[1] * length), np.zeros(graphs.returns.shape[1] * length),
         np.zeros(graphs.embedding.shape[1] * length), np.zeros(graphs.colours.shape[0] * length, np.uint64),
-        np.zeros(length), np.empty(n, np.int64), np.empty(n), empty_layout(length),
+        np.zeros(length), np.empty(n, np.int64), np.empty(n), np.zeros(length), no_entries(),
     )  # fmt: skip
+
+
+def shared_scratch(graphs: Any, n: int, m: int) -> CostScratch:
+    """`cost_scratch` for many pairs of the same graphs: their sparse features are sorted, and its rows are aligned."""
+    scratch = cost_scratch(graphs, n, m)
+    rows = "cost", "table", "products", "features", "returns", "embedding", "words", "row"
+    aligned = {name: aligned_zeros(getattr(scratch, name).size, getattr(scratch, name).dtype) for name in rows}
+    return scratch._replace(entries=empty_entries(graphs), **aligned)
 
 
 @compiled_borrowing
@@ -124,12 +134,8 @@ def feature_cost(graphs: Any, a: int, b: int, scratch: CostScratch, out: Any) ->
     flat = out.reshape(n * length)
     _squared_distances(graphs.features, graphs.offsets, a, b, scratch.features, scratch.held[FEATURES:], out)
     starts = graphs.column_offsets
-    own, other = (starts[a], starts[a + 1]), (starts[b], starts[b + 1])
-    if own[0] < own[1] or other[0] < other[1]:
-        both = SparseColumns(
-            graphs.column_keys, graphs.entry_offsets, graphs.entry_rows, graphs.entry_values, own, other
-        )
-        add_products(both, b, scratch.layout, length, scratch.products)
+    if starts[a] < starts[a + 1] or starts[b] < starts[b + 1]:
+        add_products(graphs, a, b, scratch.entries, scratch.column, length, scratch.products)
         add_squared_distances(graphs.square_norms, i0, k0, m, scratch.row, scratch.products, out)
     known, words, rounds = graphs.colours, scratch.words, graphs.colours.shape[0]
     _lay_out_colours(known, k0, m, b, length, scratch)

@@ -12,9 +12,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from rwk.runtime.compiling import compiled_borrowing
-from rwk.transport.cpu.costs import CostScratch, cost_scratch
+from rwk.transport.cpu.costs import CostScratch, shared_scratch
 from rwk.transport.cpu.lanes.sparse_lanes import SparseLanes, empty_sparse
 from rwk.transport.cpu.lanes.summaries import GraphSummaries, empty_summaries
+from rwk.transport.cpu.simd.aligned import aligned_zeros
 from rwk.transport.cpu.simd.vectors import REGISTER_BYTES, splat, store
 
 # Columns of `start_mu` and `start_nu`. Q(mu nu^T) is the sum of the outer products of the first four; log(mu nu^T) is
@@ -135,10 +136,7 @@ class LaneOutputs(NamedTuple):
 
 def lane_matrix(rows: int, columns: int, width: int, dtype: Any) -> Any:
     """Zeroed memory for rows x columns vectors, each inside one line of the cache."""
-    count = rows * columns * width
-    memory = np.zeros(count + REGISTER_BYTES // 4, dtype)
-    skip = (-memory.ctypes.data % REGISTER_BYTES) // memory.itemsize
-    return memory[skip : skip + count].reshape((rows, columns, width))
+    return aligned_zeros(rows * columns * width, dtype).reshape((rows, columns, width))
 
 
 def largest_of(graphs: Any, pairs: Any) -> Any:
@@ -157,7 +155,7 @@ def memory_for(graphs: Any, largest: Any, weights: Any, dtype: Any) -> LaneMemor
     data = _empty_data(n, m, r, s, weights, width, dtype)
     contents = LaneContents(data, _idle_state(width), empty_summaries(graphs), np.zeros(2, np.int64), np.array([r, s]))
     work, here = _empty_workspace(data, r, s), _empty_couplings(data)
-    return LaneMemory(contents, cost_scratch(graphs, n, m), work, _zero_sums(width), here)
+    return LaneMemory(contents, shared_scratch(graphs, n, m), work, _zero_sums(width), here)
 
 
 def _empty_data(n: int, m: int, r: int, s: int, weights: Any, width: int, dtype: Any) -> LaneData:

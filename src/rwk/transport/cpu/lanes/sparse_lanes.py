@@ -17,7 +17,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from rwk.runtime.compiling import compiled_borrowing
-from rwk.transport.cpu.lanes.products import SIZE, VectorCode, View, for_each_count
+from rwk.transport.cpu.lanes.products import View
+from rwk.transport.cpu.simd.vectorcode import SIZE, VectorCode, for_each_count
 
 WORD: Final = 64  # bits
 MOST_COLUMNS: Final = 8  # of the dense factor that a product takes at a time

@@ -20,8 +20,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from rwk.runtime.compiling import compiled_borrowing
-from rwk.transport.cpu.lanes.products import SIZE, VectorCode, for_each_count
 from rwk.transport.cpu.simd.loops import not_unrolled
+from rwk.transport.cpu.simd.vectorcode import SIZE, VectorCode, for_each_count
 from rwk.transport.cpu.simd.vectors import REGISTER_BYTES, WIDTH_32, WIDTH_64, lanes_in, load, splat, store, vector_type
 
 # as many results as fit in the registers beside the factors

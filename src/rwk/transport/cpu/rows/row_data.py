@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rwk.transport.cpu.costs import CostScratch, cost_scratch
+from rwk.transport.cpu.costs import CostScratch, shared_scratch
 from rwk.transport.cpu.lanes.summaries import GraphSummaries, empty_summaries
 from rwk.transport.cpu.rows.panels import PANEL_DEPTH, VECTORS
 from rwk.transport.cpu.simd.vectors import REGISTER_BYTES
@@ -66,7 +66,7 @@ def memory_for_rows(graphs: Any, n: int, m: int) -> RowMemory:
         _aligned(n * length, dtype) for _ in range(9)
     )
     panel = _aligned(PANEL_DEPTH * VECTORS * REGISTER_BYTES // dtype.itemsize, dtype)
-    scratch = cost_scratch(graphs, n, length)
+    scratch = shared_scratch(graphs, n, length)
     if dtype == np.float64:  # costs are done with before the solver needs its memory
         scratch = scratch._replace(cost=other, table=right)
     return RowMemory(
