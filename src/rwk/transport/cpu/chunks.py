@@ -51,7 +51,10 @@ def _ends(total: float, n_threads: int) -> list[float]:
 
 def _alike(pairs: NDArray[np.int64], n: NDArray[np.float64], m: NDArray[np.float64]) -> NDArray[np.int64]:
     """Target after target, with sources by ascending and by descending size in turn, so that neither size jumps."""
-    by_target = np.lexsort((pairs[:, 1], -m))
-    upwards = np.empty(len(pairs), np.bool_)
-    upwards[by_target] = np.cumsum(np.diff(pairs[by_target, 1], prepend=-1) != 0) % 2 == 0
-    return np.lexsort((np.where(upwards, n, -n), pairs[:, 1], -m))
+    targets = np.flatnonzero(np.bincount(pairs[:, 1]))
+    size = np.zeros(len(targets) and targets[-1] + 1)
+    size[pairs[:, 1]] = m
+    rank = np.empty(len(size), np.int64)
+    rank[targets[np.argsort(-size[targets], kind="stable")]] = np.arange(len(targets))
+    turn, longest = rank[pairs[:, 1]], int(n.max(initial=0))
+    return np.argsort(turn * (longest + 1) + np.where(turn % 2, n, longest - n).astype(np.int64), kind="stable")

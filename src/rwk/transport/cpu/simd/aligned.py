@@ -18,5 +18,5 @@ def aligned_zeros(count: int, dtype: Any) -> NDArray[Any]:
     """
     size = np.dtype(dtype).itemsize
     memory = np.zeros(count + REGISTER_BYTES // size, dtype)
-    skipped = -memory.ctypes.data % REGISTER_BYTES // size
+    skipped = -memory.__array_interface__["data"][0] % REGISTER_BYTES // size
     return memory[skipped : skipped + count]
