@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.runtime.compiling import compiled
+from rwk.runtime.packed import packed
 from rwk.transport.cpu import costs
 from rwk.transport.cpu.chunks import plan_chunks
 from rwk.transport.cpu.dispatch import is_small
@@ -81,12 +82,12 @@ def _repeat_step(graphs: Any, pairs: Any, weights: Any, options: Any, memory: An
     work.alpha[:] = 0.5
     work.delta_image[:] = 0.0
     kl, ridge = weights.beta_global * weights.degree_weight, 0.5 * weights.beta_local * weights.ridge
-    width = len(state.pair)
+    width, records = len(state.pair), packed((graphs, weights, contents, here, scratch))
     for first in range(0, len(pairs) - width + 1, width):
         for lane in range(width):
             state.pair[lane] = first + lane
             a, b = pairs[first + lane, 0], pairs[first + lane, 1]
-            entering.enter(graphs, a, b, weights, contents, here, scratch, lane)
+            entering.enter(records, a, b, lane)
         lane_data.shrink_extent(state, extent)
         n, m = int(extent[0]), int(extent[1])
         steps.gradient_lanes(data, here, True, n, m, kl, work)

@@ -60,9 +60,8 @@ def compiled_apart(function: Function) -> Function:
     return cast(Function, njit(_nrt=False, no_cpython_wrapper=True, **STRICT)(_stamped(function)))
 
 
-def address_of(function: Any, *arguments: Any) -> int:
-    """Where the machine code of a function that is compiled apart lies, for arguments like these."""
-    kinds = tuple(typeof(argument) for argument in arguments)
+def address_of(function: Any, *kinds: Any) -> int:
+    """Where the machine code of a function that is compiled apart lies, for arguments of these types."""
     function.compile(kinds)
     made = function.overloads[kinds]
     return int(made.library.get_pointer_to_function(made.fndesc.llvm_func_name))

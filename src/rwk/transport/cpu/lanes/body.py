@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from rwk.runtime.compiling import compiled, compiled_borrowing
+from rwk.runtime.packed import packed
 from rwk.transport.cpu.lanes.entering import place_start, take_image
 from rwk.transport.cpu.lanes.entrance import enter_at
 from rwk.transport.cpu.lanes.lane_data import (
@@ -83,13 +84,13 @@ def _run(
     data, state, _, extent, _ = contents
     kl = weights.beta_global * weights.degree_weight
     ridge = 0.5 * weights.beta_local * weights.ridge
-    upcoming = 0
+    upcoming, records = 0, packed((graphs, weights, contents, here, scratch))
     while True:
         fresh = False
         for lane in range(len(state.pair)):
             if not state.active[lane] and upcoming < len(pairs):
                 a, b = pairs[upcoming, 0], pairs[upcoming, 1]
-                enter_at(entrance, graphs, a, b, weights, contents, here, scratch, lane)  # 1 costs, 2 start
+                enter_at(entrance, records, a, b, lane)  # 1 costs, 2 start
                 if len(starts):
                     place_start(starts[upcoming], data, state, here, extent, kl, lane)
                 state.pair[lane], state.active[lane], fresh = upcoming, True, True

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from rwk.runtime.compiling import compiled_apart, compiled_borrowing
-from rwk.transport.cpu.costs import CostScratch, fixed_cost, padded
+from rwk.runtime.packed import unpacked
+from rwk.transport.cpu.costs import fixed_cost, padded
 from rwk.transport.cpu.lanes.lane_data import (
     LOGARITHM,
     N_START,
@@ -44,17 +45,12 @@ from rwk.transport.problem import LEAST_MASS_32, LEAST_MASS_64
 
 
 @compiled_apart
-def enter(
-    graphs: Any,
-    a: int,
-    b: int,
-    weights: Any,
-    contents: LaneContents,
-    here: LaneCouplings,
-    scratch: CostScratch,
-    lane: int,
-) -> None:
-    """Put graphs a (source) and b (target) into a lane; body.py calls it by its address (entrance.py)."""
+def enter(records: Any, a: int, b: int, lane: int) -> None:
+    """Put graphs a (source) and b (target) into a lane; body.py calls it by its address (entrance.py).
+
+    `records` are the packed (graphs, weights, contents, here, scratch).
+    """
+    graphs, weights, contents, here, scratch = unpacked(records)
     data, state, known, extent, _ = contents
     n, m = graphs.offsets[a + 1] - graphs.offsets[a], graphs.offsets[b + 1] - graphs.offsets[b]
     enlarge_extent(data, here, extent, n, m)

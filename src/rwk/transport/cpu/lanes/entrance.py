@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
+from numba import typeof, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from rwk.runtime.compiling import address_of
+from rwk.runtime.packed import Packed
 from rwk.transport.cpu.lanes.entering import enter
 from rwk.transport.cpu.lanes.lane_data import LaneMemory
 
@@ -24,9 +25,8 @@ def entrance_for(measures: Any, weights: Any, memory: LaneMemory) -> int:
     """The address of `enter` for these measures and this memory; it is compiled if need be."""
     kind = memory.here.gamma.dtype, *map(type, weights), *map(_kind, measures)
     if kind not in _known:
-        _known[kind] = address_of(
-            enter, measures, 0, 0, weights, memory.contents, memory.here, memory.scratch, 0
-        )  # fmt: skip
+        records = measures, weights, memory.contents, memory.here, memory.scratch
+        _known[kind] = address_of(enter, Packed(typeof(records)), types.int64, types.int64, types.int64)
     return _known[kind]
 
 
@@ -36,19 +36,8 @@ def _kind(field: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def enter_at(
-    typing_context: Any,
-    address: Any,
-    graphs: Any,
-    a: Any,
-    b: Any,
-    weights: Any,
-    contents: Any,
-    here: Any,
-    scratch: Any,
-    lane: Any,
-) -> Any:
-    """`enter` at an address that `entrance_for` gave for arguments of these types."""
+def enter_at(typing_context: Any, address: Any, records: Any, a: Any, b: Any, lane: Any) -> Any:
+    """`enter` at an address that `entrance_for` gave for records of these types."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         kinds, convention = sig.args[1:], context.call_conv
@@ -59,4 +48,4 @@ def enter_at(
             convention.return_status_propagate(builder, status)
         return context.get_dummy_value()
 
-    return types.void(address, graphs, a, b, weights, contents, here, scratch, lane), generate
+    return types.void(address, records, types.int64, types.int64, types.int64), generate
