@@ -16,6 +16,7 @@ from rwk.baselines import get
 from rwk.experiment import paper
 from rwk.experiment.comparisons import difference
 from rwk.experiment.network_protocols import protocol_summary
+from rwk.experiment.page import of_the_grid
 from rwk.experiment.regression import (
     MOLECULE_SETS,
     REPEATS,
@@ -28,7 +29,7 @@ from rwk.experiment.regression import (
 from rwk.experiment.regression_methods import REGRESSION_METHODS
 from rwk.experiment.results import extent, read_results
 from rwk.experiment.statistics import average_ranks, complete_part
-from rwk.experiment.tables import Experiment, accuracy, markdown
+from rwk.experiment.tables import accuracy, markdown
 
 ROOT = Path(__file__).parent.parent
 PAGES = (
@@ -105,7 +106,7 @@ def ablated(root: Path) -> str:
         for (dataset, method), group in found.items()
         if method in (*paper.ABLATION, *paper.HOPS[1:])
         and (dataset, "RWK") in found
-        and _settings(group) <= _settings(found[dataset, "RWK"])  # not of an earlier grid
+        and of_the_grid(group, "discrete" if dataset in paper.DISCRETE else "continuous", method)
     ]
     apart = [test for test in tests if test.p_value < 0.05]
     worse = sum(test.difference > 0 for test in apart)
@@ -115,10 +116,6 @@ def ablated(root: Path) -> str:
         f"the same folds, {len(tests)} comparisons in all. At p < 0.05, not corrected for their number, {count}; in "
         f"the mean RWK is ahead by {100 * sum(test.difference for test in tests) / len(tests):+.1f} points."
     )
-
-
-def _settings(group: Experiment) -> set[str]:
-    return set(group.scores[-1].protocol.get("settings", {}))
 
 
 def networks(root: Path) -> str:

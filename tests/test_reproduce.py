@@ -357,7 +357,11 @@ def test_records_with_all_parameters_tell_their_grid_by_them(tmp_path: Path) -> 
     for dataset, parameters in (("MUTAG", full), ("PTC_MR", other)):
         for score in repeat_of(dataset, "RWK", [0.8, 0.9], settings=words, parameters=parameters):
             append_record(tmp_path / f"{dataset}-RWK.jsonl", score)
-    assert "Not yet run with the present grid: PTC_MR." in results_page(tmp_path)
+    varied = {name: made.asdict() for name, made in settings_of("RWK-0", "discrete", Parameters()).items()}
+    for method, parameters in (("RWK-0", varied), ("RWK-1", varied)):
+        for score in repeat_of("MUTAG", method, [0.8, 0.9], settings=words, parameters=parameters):
+            append_record(tmp_path / f"MUTAG-{method}.jsonl", score)
+    assert "Not yet run with the present grid: MUTAG (RWK-1), PTC_MR." in results_page(tmp_path)
 
 
 def test_the_page_says_what_is_not_blind(tmp_path: Path) -> None:

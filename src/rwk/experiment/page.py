@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from rwk.experiment import page_text, paper
 from rwk.experiment.comparisons import Found, differences, ranked_scores, ranks_table
+from rwk.experiment.methods import METHODS, grid_settings
 from rwk.experiment.network_protocols import NETWORK_PROTOCOL, protocol_table
 from rwk.experiment.notes import NOTES, read_notes
 from rwk.experiment.results import (
@@ -202,26 +203,24 @@ def _earlier(found: Found, kind: str, datasets: Iterable[str]) -> str:
     others = []
     for dataset in datasets:
         rows = [method for method in VARIED if (dataset, method) in found]
-        old = [method for method in rows if not _of_the_grid(found[dataset, method], kind, method)]
+        old = [method for method in rows if not of_the_grid(found[dataset, method], kind, method)]
         if old:
             others.append(dataset if old == rows else f"{dataset} ({', '.join(old)})")
     return f"**Not yet run with the present grid: {', '.join(others)}.**" if others else ""
 
 
-def _of_the_grid(experiment: Experiment, kind: str, method: str) -> bool:
-    """Whether an experiment searched the settings of the present grid, on whatever forms of the dataset."""
+def of_the_grid(experiment: Experiment, kind: str, method: str) -> bool:
+    """Whether RWK or a variant searched the settings of the present grid, on whatever forms of the dataset."""
     protocol = experiment.scores[-1].protocol
     recorded = protocol.get("settings", {})
     if {name.split(": ")[-1] for name in recorded} != set(SETTINGS[kind]):
         return False
-    if method != "RWK":
-        return True
-    wanted = [Parameters.of(values) for values in SETTINGS[kind].values()]
+    wanted = grid_settings(kind, Parameters(), METHODS[method]).values()
     if "parameters" in protocol:  # all of them: what the defaults were does not matter
         found = {fingerprint(Parameters(**values)) for values in protocol["parameters"].values()}
         return found == {fingerprint(parameters) for parameters in wanted}
     meant = {_differences(described(parameters)) for parameters in wanted}
-    return {_differences(words) for words in recorded.values()} == meant
+    return method != "RWK" or {_differences(words) for words in recorded.values()} == meant
 
 
 def _differences(words: str) -> frozenset[str]:
