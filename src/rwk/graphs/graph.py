@@ -131,7 +131,7 @@ class Graph:
         from scipy.sparse import csr_array
 
         weights = np.ones(self.n_edges) if self.edge_weights is None else self.edge_weights
-        rows, columns = self.edges.reshape(-1, 2).T
+        rows, columns = self.edges.reshape(-1, 2).T.astype(np.int32)  # the paths of SciPy 1.12 take no others
         ends = (np.concatenate([rows, columns]), np.concatenate([columns, rows]))
         return csr_array((np.concatenate([weights, weights]), ends), shape=(self.n_nodes, self.n_nodes))
 
