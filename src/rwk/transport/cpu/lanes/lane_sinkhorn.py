@@ -40,7 +40,7 @@ def _scale(mu: Any, nu: Any, n: int, m: int, kernel: Any, u: Any, v: Any, sums: 
 
     Rounds go up and down in turn, so that each finds the rows that the last one ended with in the first-level cache.
     """
-    known = 0, 1, 0  # the block of rows that has its u, but is not in the sums yet
+    known = 0, 1, 0  # the block of rows that has its u, but is not in the sums yet; none at first
     for r in range(rounds):
         first, step = (0, 1) if r % 2 else (n - 1, -1)
         i = 0
@@ -51,15 +51,16 @@ def _scale(mu: Any, nu: Any, n: int, m: int, kernel: Any, u: Any, v: Any, sums: 
             known = wanted
             i += rows
     if rounds:
-        half_round((mu, nu), kernel, u, v, sums, m, known, (0, 1, 0), False)
+        half_round((mu, nu), kernel, u, v, sums, m, known, known, False)  # the same u again
 
 
 @compiled_borrowing
 def _rows_of_block(left: int) -> int:
-    """How many of the rows that are left the next block has: BLOCK of them, and the last two blocks share evenly."""
-    if left <= BLOCK or left >= 2 * BLOCK:
-        return min(left, BLOCK)
-    return (left + 1) // 2
+    """How many of the rows that are left the next block has: BLOCK of them or one less, so that none is left over."""
+    shorter = (-left) % BLOCK  # blocks with one row less
+    if shorter * (BLOCK - 1) >= left:
+        return min(left, BLOCK - 1)
+    return BLOCK
 
 
 @compiled_borrowing

@@ -105,10 +105,13 @@ def half_round(
 ) -> Any:
     """One loop over m columns that serves two blocks of rows in the order of Sinkhorn's rounds.
 
-    `known` and `wanted` are blocks of rows: the first, the step to the next, and how many, 0 to BLOCK. The rows that
+    `known` and `wanted` are blocks of rows: the first, the step to the next, and how many, up to BLOCK. The rows that
     are known have their u; they are added to the sums K^T u. The rows that are wanted get theirs, u = mu / K v. If the
     round `turns` in between, all sums are complete: they give the next v = nu / K^T u and start again from 0. `pair` is
     (mu, nu).
+
+    There is code for blocks of BLOCK rows and of one less. In smaller ones the last row stands in for those that are
+    missing: its u is computed again, and added no more than once.
 
     Each block alone would wait for its own sums, of which there are too few to keep the processor busy.
     """
@@ -126,20 +129,24 @@ def half_round(
             return divide(builder, lanes, mass, builder.select(builder.fcmp_ordered(">", total, tiny), total, tiny))
 
         def loop(old: int, new: int, turning: bool) -> None:
-            above, below, places = known_rows(old), wanted_rows(new), code.sums(matrix, new)
-            scale = [code.load(u, scales, row) for row in above]
+            above, below = known_rows(old), wanted_rows(new)
+            nothing, places = ir.Constant(vector_type(lanes), None), code.sums(matrix, new)
+            scale = [
+                builder.select(builder.icmp_signed("<", SIZE(c), many_known), code.load(u, scales, row), nothing)
+                for c, row in enumerate(above)
+            ]
             with not_unrolled(builder, columns) as k:
 
                 def add_wanted(factor: Any) -> None:
                     for place, row in zip(places, below, strict=True):
                         code.add(place, code.load(matrix, x, row, k), factor)
 
-                if not turning and new:
+                if not turning:
                     add_wanted(code.load(v, factors, k))
                 total = code.load(sums, totals, k)
                 for factor, row in zip(scale, above, strict=True):
                     total = call_llvm(builder, "fma", (factor, code.load(matrix, x, row, k), total))
-                code.store(ir.Constant(total.type, None) if turning else total, sums, totals, k)
+                code.store(nothing if turning else total, sums, totals, k)
                 if turning:
                     factor = share(code.load(pair[1], nu, k), total)
                     code.store(factor, v, factors, k)
@@ -147,14 +154,20 @@ def half_round(
             for place, row in zip(places, below, strict=True):
                 code.store(share(code.load(pair[0], mu, row), builder.load(place)), u, scales, row)
 
-        # straight on there are rows that are known, and round the turn rows that are wanted
+        def full(count: Any) -> Any:
+            return builder.zext(builder.icmp_signed("==", count, SIZE(BLOCK)), SIZE)
+
+        def loops(turning: bool) -> None:
+            counts = [builder.add(full(count), SIZE(1)) for count in (many_known, many_wanted)]
+            for_each_count(
+                builder, counts, (2, 2), lambda old, new: loop(BLOCK - 2 + old, BLOCK - 2 + new, turning)
+            )  # fmt: skip
+
         with builder.if_else(builder.icmp_signed("==", turn, SIZE(0))) as (straight, around):
             with straight:
-                counts = [many_known, builder.add(many_wanted, SIZE(1))]
-                for_each_count(builder, counts, (BLOCK, BLOCK + 1), lambda old, new: loop(old, new - 1, False))
+                loops(turning=False)
             with around:
-                counts = [builder.add(many_known, SIZE(1)), many_wanted]
-                for_each_count(builder, counts, (BLOCK + 1, BLOCK), lambda old, new: loop(old - 1, new, True))
+                loops(turning=True)
         return context.get_dummy_value()
 
     return types.void(pair, matrix, u, v, sums, m, known, wanted, turns), generate

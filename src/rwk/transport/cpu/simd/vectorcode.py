@@ -63,9 +63,17 @@ class VectorCode:
         return [self.builder.add(first, SIZE(c)) for c in range(count)]
 
     def rows_of(self, kind: Any, block: Any) -> tuple[Callable[[int], list[Any]], Any]:
-        """The rows of a block (first, step, count) by their number, and the count."""
-        first, step, count = self.integers(cgutils.unpack_tuple(self.builder, block), kind)
-        return lambda many: [self.builder.add(first, self.builder.mul(step, SIZE(c))) for c in range(many)], count
+        """The first so many rows of a block (first, step, count), its last or first in place of any more; its count."""
+        builder = self.builder
+        first, step, count = self.integers(cgutils.unpack_tuple(builder, block), kind)
+
+        last = builder.select(builder.icmp_signed(">", count, SIZE(0)), builder.sub(count, SIZE(1)), SIZE(0))
+
+        def row(c: int) -> Any:
+            inside = builder.icmp_signed("<", SIZE(c), count)
+            return builder.add(first, builder.mul(step, builder.select(inside, SIZE(c), last)))
+
+        return lambda many: [row(c) for c in range(many)], count
 
     def splat(self, kind: Any, number: Any) -> Any:
         """A vector of the kind that an array holds, with the same number in all lanes."""
