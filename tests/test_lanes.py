@@ -21,6 +21,7 @@ from rwk import Graph, GraphSet, Parameters
 from rwk.represent import represent
 from rwk.transport.cpu import dispatch as threads
 from rwk.transport.cpu.costs import padded
+from rwk.transport.cpu.lanes.lane_sinkhorn import _scale
 from rwk.transport.cpu.lanes.products import View, multiply, multiply_onto
 from rwk.transport.cpu.lanes.sparse_lanes import empty_sparse, enter_sparse, sparse_multiply
 from rwk.transport.cpu.reductions import inner, total_of
@@ -175,6 +176,31 @@ def test_roots_are_exact_but_for_the_last_bit_and_zero_stays_zero(precision: str
     np.testing.assert_array_max_ulp(found, np.sqrt(x), maxulp=1)
     take_roots(np.zeros_like(x), found)
     assert (found == 0).all()
+
+
+@njit
+def scale_rounds(mu: Any, nu: Any, kernel: Any, u: Any, v: Any, sums: Any, rounds: int) -> None:
+    _scale(mu, nu, kernel.shape[0], kernel.shape[1], kernel, u, v, sums, rounds)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("n", range(1, 14))
+def test_sinkhorn_rounds_of_any_number_of_rows_read_nothing_else(n: int, precision: str) -> None:
+    rng, m = np.random.default_rng(n), 5
+    around = np.full((n + 2, m, width(precision)), np.nan, precision)
+    kernel = around[1:-1]
+    kernel[:] = rng.uniform(0.1, 1.0, kernel.shape)
+    mu, nu = (rng.uniform(0.1, 1.0, (size, 1, width(precision))).astype(precision) for size in (n, m))
+    u, v, sums = np.full_like(mu, np.nan), np.full_like(nu, np.nan), kernel.sum(axis=0)[:, None].copy()
+    scale_rounds(mu, nu, kernel, u, v, sums, 3)
+    row, column = np.ones_like(mu[:, 0]), nu[:, 0]
+    for _ in range(3):
+        column = nu[:, 0] / np.einsum("ikl,il->kl", kernel, row)
+        row = mu[:, 0] / np.einsum("ikl,kl->il", kernel, column)
+    tolerance = 1e-12 if precision == "float64" else 1e-5
+    np.testing.assert_allclose(u[:, 0], row, rtol=tolerance)
+    np.testing.assert_allclose(v[:, 0], column, rtol=tolerance)
+    np.testing.assert_allclose(sums[:, 0], np.einsum("ikl,il->kl", kernel, row), rtol=tolerance)
 
 
 @njit
