@@ -157,7 +157,7 @@ def repeated(record: Any) -> str:
         f"RWK was run again on two repeats of {', '.join(row['dataset'] for row in rows)}, matrices included, with the "
         f"kernels {' and '.join(rows[0]['kernels'])} of OpenBLAS. {total['differ_between_kernels']} of "
         f"{total['folds']} folds differ between the two, and {total['differ_from_record']} of "
-        f"{total['folds_on_record']} from the records above, which were made on another computer."
+        f"{total['folds_on_record']} from the records above, some of which were made on another computer."
     )
 
 
