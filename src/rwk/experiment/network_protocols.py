@@ -12,7 +12,7 @@ from rwk.experiment.tables import markdown
 
 NETWORK_PROTOCOL: Final = "network-protocol.json"
 HEAD: Final = ("network", "dataset", "ours", "last epoch", "on the test folds", "its epoch", "published")
-NEAR: Final = 1.0  # points within which a published accuracy is taken to come back
+NEAR: Final = 1.0  # points within which a published accuracy is taken to be reached
 
 
 def protocol_table(record: Path) -> str:
@@ -28,7 +28,7 @@ def protocol_table(record: Path) -> str:
 
 
 def protocol_summary(rows: Sequence[Mapping[str, Any]]) -> str:
-    """What choosing on the test folds adds, and whether the published accuracies come back by it."""
+    """What choosing on the test folds adds, and whether the published accuracies are reached by it."""
     gains = {_title(row): _mean(row, "on_test_folds") - _mean(row, "ours") for row in rows}
     chosen = [_mean(row, "on_test_folds") - _mean(row, "last_epoch") for row in rows]
     most = max(gains, key=gains.__getitem__)
@@ -42,7 +42,7 @@ def protocol_summary(rows: Sequence[Mapping[str, Any]]) -> str:
     return (
         f"Choosing on the test folds gives {sum(gains.values()) / len(gains):.1f} points more than our protocol in the "
         f"mean, {gains[most]:.1f} at most ({most}), and {sum(chosen) / len(chosen):.1f} more than the last epoch of "
-        f"the same networks. In this way the published accuracy comes back, to within {NEAR:.0f} point, for "
+        f"the same networks. In this way the published accuracy is reached, to within {NEAR:.0f} point, for "
         f"{', '.join(reached) or 'none'}; it is missed for {', '.join(below) or 'none'}."
     )
 
