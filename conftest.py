@@ -15,6 +15,14 @@ with suppress(ImportError):  # it is in the extra 'dev'
     settings.load_profile("rwk")
 
 
+def pytest_sessionfinish() -> None:
+    """Save what coverage has measured: pytest-xdist kills workers that take ten seconds to end."""
+    coverage = sys.modules.get("coverage")
+    measured = coverage and coverage.Coverage.current()
+    if measured:
+        measured.save()
+
+
 @pytest.fixture(autouse=True)
 def close_figures() -> Iterator[None]:
     """pyplot keeps every figure until it is closed, and warns if there are many."""
