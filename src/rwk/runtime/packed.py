@@ -34,7 +34,8 @@ def packed(typing_context: Any, content: Any) -> Any:
     """The address of a copy of a value, which lives until the function that calls this returns."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        place = cgutils.alloca_once_value(builder, arguments[0])
+        place = cgutils.alloca_once(builder, arguments[0].type)
+        builder.store(arguments[0], place)
         return builder.bitcast(place, ir.IntType(8).as_pointer())
 
     return Packed(content)(content), generate
@@ -58,6 +59,6 @@ def _fields(builder: Any, kind: Any, place: Any) -> Any:
     value = ir.Constant(kind, ir.Undefined)
     parts = kind.elements if isinstance(kind, ir.LiteralStructType) else [kind.element] * kind.count
     for field, part in enumerate(parts):
-        there = cgutils.gep_inbounds(builder, place, 0, field)
+        there = builder.gep(place, [ir.IntType(32)(0), ir.IntType(32)(field)], inbounds=True)
         value = builder.insert_value(value, _fields(builder, part, there), field)
     return value
