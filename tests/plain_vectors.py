@@ -16,7 +16,8 @@ import numpy as np
 from numba import config
 
 from rwk.runtime import compiling
-from rwk.transport.cpu import ahead
+from rwk.runtime import packed as packing
+from rwk.transport.cpu import ahead, sparse
 from rwk.transport.cpu.lanes import entering, entrance, products, sparse_lanes
 from rwk.transport.cpu.rows import panels
 from rwk.transport.cpu.simd import vectormath, vectors
@@ -136,16 +137,33 @@ def tile_product(
         _entry(out, row, column)[:] = total
 
 
-def scale_rows(masses: Any, matrix: Any, vector: Any, scales: Any, out: Any, i: int, m: int, rows: int) -> None:
+def half_round(
+    pair: Any, matrix: Any, u: Any, v: Any, sums: Any, m: int, known: Any, wanted: Any, turns: bool
+) -> None:  # fmt: skip
     tiny = matrix.dtype.type(TINY_32 if matrix.itemsize == 4 else TINY_64)
-    for row in range(i, i + rows):
-        total = np.zeros_like(matrix[row, 0])
-        for k in range(m):
-            total = fma(matrix[row, k], vector[k, 0], total)
-        scales[row, 0] = quotient(masses[row, 0], larger(total, tiny))
+    above, below = ([first + step * c for c in range(count)] for first, step, count in (known, wanted))
+    scale, totals = u[above, 0].copy(), np.zeros_like(matrix[below, 0])
     for k in range(m):
-        for row in range(i, i + rows):
-            out[k, 0] = fma(scales[row, 0], matrix[row, k], out[k, 0])
+        total = sums[k, 0].copy()
+        for factor, row in zip(scale, above, strict=True):
+            total = fma(factor, matrix[row, k], total)
+        if turns:
+            v[k, 0] = quotient(pair[1][k, 0], larger(total, tiny))
+        sums[k, 0] = 0.0 if turns else total
+        totals = fma(matrix[below, k], v[k, 0], totals)
+    for total, row in zip(totals, below, strict=True):
+        u[row, 0] = quotient(pair[0][row, 0], larger(total, tiny))
+
+
+def _sum_entries(
+    names: Any, values: Any, places: Any, numbers: Any, entries: Any, k: int, out: Any, p: int, count: int
+) -> None:  # fmt: skip
+    length = count * vectors.WIDTH_64
+    total = np.zeros(length)
+    for t in range(*entries):
+        begin = places[names[t]] + k
+        total = fma(values[t], numbers[begin : begin + length], total)
+    out[p : p + length] = total
 
 
 def sparse_row(values: Any, used: Any, dense: Any, out: Any, i: int, c: int, width: int) -> None:
@@ -169,8 +187,16 @@ def panel_tile(left: Any, source: Any, panel: Any, depth: int, out: Any, place: 
         results[:] = total
 
 
-def enter_at(address: int, *arguments: Any) -> None:
-    entering.enter(*arguments)
+def enter_at(address: int, records: Any, a: int, b: int, lane: int) -> None:
+    entering.enter(records, a, b, lane)
+
+
+def packed(content: Any) -> Any:
+    return content
+
+
+def unpacked(address: Any) -> Any:
+    return address
 
 
 STAND_INS: dict[Any, tuple[Callable[..., Any], ...]] = {
@@ -179,7 +205,9 @@ STAND_INS: dict[Any, tuple[Callable[..., Any], ...]] = {
         mismatch,
     ),
     vectormath: (exp_of, log_of, quotient, root_of),
-    products: (tile_product, scale_rows),
+    products: (tile_product, half_round),
+    sparse: (_sum_entries,),
+    packing: (packed, unpacked),
     sparse_lanes: (sparse_row,),
     panels: (panel_tile,),
     entrance: (enter_at,),
