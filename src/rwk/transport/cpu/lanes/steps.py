@@ -100,9 +100,8 @@ def direction_lanes(
     If any pair is `fresh`, step 2 comes first in its lane: gamma = mu nu^T.
     """
     delta = work.delta
-    nothing = no_lanes(wide(splat(delta, 0.0)))
-    even, odd, entropy, other_entropy = nothing, nothing, nothing, nothing  # two chains of additions each
-    zero, new = splat(delta, 0.0), load(data.fresh, 0)
+    total = no_lanes(wide(splat(delta, 0.0)))
+    entropy, zero, new = total, splat(delta, 0.0), load(data.fresh, 0)
     for i in range(n):
         mass, row, share = load(data.mu, i), load(work.u, i), load(work.row_shares, i)
         for k in range(m):
@@ -113,29 +112,20 @@ def direction_lanes(
             carried = row * load(delta, (i, k)) * load(work.v, k)
             move = fma(share, load(work.column_sums, k), carried) - gamma
             store(delta, (i, k), move)
-            if k % 2:
-                odd = fma(wide(move), wide(load(work.g, (i, k))), odd)
-                other_entropy = fma(wide(move), wide(load(here.logs, (i, k))), other_entropy)
-            else:
-                even = fma(wide(move), wide(load(work.g, (i, k))), even)
-                entropy = fma(wide(move), wide(load(here.logs, (i, k))), entropy)
-    put(sums.slope, even + odd)
-    put(sums.entropy_slope, entropy + other_entropy)
+            total = fma(wide(move), wide(load(work.g, (i, k))), total)
+            entropy = fma(wide(move), wide(load(here.logs, (i, k))), entropy)
+    put(sums.slope, total)
+    put(sums.entropy_slope, entropy)
 
 
 @compiled_borrowing
 def curvature_lanes(n: int, m: int, work: Workspace, sums: LaneSums) -> None:
     """Step 6, the curvature: <Delta, Q(Delta)>."""
-    zero = no_lanes(wide(splat(work.delta, 0.0)))
-    even, odd = zero, zero
+    total = no_lanes(wide(splat(work.delta, 0.0)))
     for i in range(n):
         for k in range(m):
-            moved, image = wide(load(work.delta, (i, k))), wide(load(work.delta_image, (i, k)))
-            if k % 2:
-                odd = fma(moved, image, odd)
-            else:
-                even = fma(moved, image, even)
-    put(sums.curvature, even + odd)
+            total = fma(wide(load(work.delta, (i, k))), wide(load(work.delta_image, (i, k))), total)
+    put(sums.curvature, total)
 
 
 @compiled_borrowing
