@@ -84,7 +84,8 @@ NETWORKS: Final = (
     "Networks set a tenth of the training graphs aside as a validation set. It decides when to stop, and also the "
     "width of GIN (32 or 64) and the learning rate of DGCNN (1e-4 or 1e-3). Training stops after 30 epochs without an "
     "improvement (PATCHY-SAN: 50), and after 200 epochs at the latest (PATCHY-SAN: 150), unless the run is fair. These "
-    "grids are smaller than those of the networks' papers."
+    "grids are smaller than those of the networks' papers. PATCHY-SAN on NCI1, NCI109 and DD was run before its "
+    "receptive fields were listed by distance from their centre, as in its paper."
 )
 FORMS: Final = (
     "COX2_MD and BZR_MD are complete graphs with distances. RWK and the kernels use two forms of each, the bonds alone "
