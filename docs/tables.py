@@ -263,13 +263,15 @@ def _rate(value: float) -> str:
 
 
 def cold(record: Any) -> str:
-    """CPU seconds of the first solves of a fresh environment."""
+    """Seconds of the first solves of a fresh environment, by the clock and of all its processes together."""
+    clocks, states = {"wall": "by the clock", "CPU": "of CPU time"}, {"": "nothing compiled", ", compiled": "compiled"}
     rows = [
-        [name, f"{row['CPU seconds']:.1f}", f"{row['CPU seconds, compiled']:.1f}"]
+        [name, *(f"{row[f'{clock} seconds{state}']:.1f}" for state in states for clock in clocks)]
         for name, row in record["first"].items()
     ]
-    table = markdown(["CPU seconds, all processes together", "nothing compiled", "compiled before"], rows)
-    return f"{table}\n\n{record['made_with']['cpu']}, numba {record['made_with']['numba']}."
+    head = [f"{title}, {of}" for title in states.values() for of in clocks.values()]
+    made = record["made_with"]
+    return f"{markdown(['seconds', *head], rows)}\n\n{made['cpu']}, {made['cores']} cores, numba {made['numba']}."
 
 
 def steps(record: Any) -> str:
@@ -281,7 +283,8 @@ def steps(record: Any) -> str:
         rates = ("{float64:.0f}, {float32:.0f}".format(**row[what]) for row in sets)
         rows.append([f"GFLOP/s of {title}, float64 and float32", *rates])
     rows.append(["float32 differs by at most", *(f"{row['float32 relative difference']:.0e}" for row in sets)])
-    return markdown(["one thread, float64", *(row["dataset"] for row in sets)], rows)
+    table = markdown(["one thread, float64", *(row["dataset"] for row in sets)], rows)
+    return f"{table}\n\nTwo threads were {record['threads']['ratio']:.2f} times as fast as one."
 
 
 def baselines(record: Any) -> str:
