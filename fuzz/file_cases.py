@@ -275,7 +275,7 @@ def _exported(ending: str) -> Made:
 def _node_link(network: Any) -> str:
     import json
 
-    return json.dumps([nx.node_link_data(network, edges="links")] * 2)
+    return json.dumps([nx.node_link_data(network)] * 2)
 
 
 def _molfile() -> str:

@@ -67,7 +67,7 @@ def test_node_link_data_of_a_multigraph_is_read(tmp_path: Path) -> None:
     """networkx writes the key of every edge, which is no attribute."""
     network = nx.MultiGraph([("a", "b", {"label": "x"}), ("b", "c", {"label": "y"})])
     path = tmp_path / "graph.json"
-    path.write_text(json.dumps(nx.node_link_data(network, edges="links")))
+    path.write_text(json.dumps(nx.node_link_data(network)))
     assert '"key"' in path.read_text()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -80,7 +80,7 @@ def test_node_link_data_of_a_multigraph_is_read(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert as_graphs(path).edge_labels is None
-    path.write_text(json.dumps([nx.node_link_data(nx.path_graph(2), edges="links"), {"links": 3}]))
+    path.write_text(json.dumps([nx.node_link_data(nx.path_graph(2)), {"links": 3}]))
     with pytest.raises(GraphError, match="graph 1 is not node-link JSON"):
         as_graphs(path)
 

@@ -116,8 +116,8 @@ def compute_gram(
     --------
     >>> import networkx as nx
     >>> gram = compute_gram([nx.path_graph(3), nx.star_graph(3), nx.cycle_graph(5)], debias=True)
-    >>> gram.shape, gram[0, 0], gram[:2, 1:].shape
-    ((3, 3), np.float64(0.0), (2, 2))
+    >>> gram.shape, float(gram[0, 0]), gram[:2, 1:].shape
+    ((3, 3), 0.0, (2, 2))
     """
     settings = Parameters.of(parameters)
     if existing not in EXISTING:
