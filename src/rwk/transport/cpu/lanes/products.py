@@ -2,10 +2,9 @@
 
 A matrix is an array (rows, columns, lanes). A product computes tiles of ROWS x COLUMNS results that stay in registers,
 so each loaded vector serves several of them. Every result is one chain of fused multiply-adds in the order of the inner
-index: neither the tiling nor padding at the end changes its bits (R16). Sinkhorn's
-rounds take two blocks of up to BLOCK rows at a time: few enough that their entries are still in the first-level cache
-when they are read again. Tiles at the
-borders have code of their own for every number of rows and columns (`for_each_count`).
+index: neither the tiling nor padding at the end changes its bits (R16). Tiles at the borders have code of their own for
+every number of rows and columns (`for_each_count`). Sinkhorn's rounds take two blocks of up to BLOCK rows at a time:
+few enough that their entries are still in the first-level cache when they are read again.
 """
 
 from __future__ import annotations

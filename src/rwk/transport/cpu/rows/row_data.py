@@ -6,11 +6,11 @@ import threading
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rwk.transport.cpu.costs import CostScratch, shared_scratch
 from rwk.transport.cpu.lanes.summaries import GraphSummaries, empty_summaries
 from rwk.transport.cpu.rows.panels import PANEL_DEPTH, VECTORS
+from rwk.transport.cpu.simd.aligned import aligned_zeros
 from rwk.transport.cpu.simd.vectors import REGISTER_BYTES
 
 # Vectors over the columns of a pair, as rows of `RowMemory.columns`; padding has no mass, all else there is finite.
@@ -63,15 +63,15 @@ def memory_for_rows(graphs: Any, n: int, m: int) -> RowMemory:
     deepest = int((np.diff(graphs.factor_offsets) // np.maximum(sizes, 1)).max(initial=0))
     thin = 2 * n * (whole_vectors(deepest, dtype) + deepest) + 4 * deepest * length
     linear, image, delta, delta_image, gamma, other, logs, prior, right = (
-        _aligned(n * length, dtype) for _ in range(9)
+        aligned_zeros(n * length, dtype) for _ in range(9)
     )
-    panel = _aligned(PANEL_DEPTH * VECTORS * REGISTER_BYTES // dtype.itemsize, dtype)
+    panel = aligned_zeros(PANEL_DEPTH * VECTORS * REGISTER_BYTES // dtype.itemsize, dtype)
     scratch = shared_scratch(graphs, n, length)
     if dtype == np.float64:  # costs are done with before the solver needs its memory
         scratch = scratch._replace(cost=other, table=right)
     return RowMemory(
-        linear, image, delta, delta_image, gamma, other, logs, prior, right, _aligned(thin, dtype),
-        _aligned(N_COLUMNS * length, dtype), np.empty(n, dtype), np.empty(n, dtype), panel, scratch,
+        linear, image, delta, delta_image, gamma, other, logs, prior, right, aligned_zeros(thin, dtype),
+        aligned_zeros(N_COLUMNS * length, dtype), np.empty(n, dtype), np.empty(n, dtype), panel, scratch,
         empty_summaries(graphs),
     )  # fmt: skip
 
@@ -90,10 +90,3 @@ class KeptRows(threading.local):
             self.room = n, m
             self.memory = memory_for_rows(graphs, n, m)
         return self.memory
-
-
-def _aligned(count: int, dtype: Any) -> NDArray[Any]:
-    """Numbers that begin where a vector in memory would: what lies across two cache lines takes twice as long."""
-    room = np.empty(count + REGISTER_BYTES // np.dtype(dtype).itemsize, dtype)
-    skipped = -room.ctypes.data % REGISTER_BYTES // room.itemsize
-    return room[skipped : skipped + count]
