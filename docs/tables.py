@@ -355,6 +355,17 @@ def whole(record: Any) -> str:
     return markdown(["two cores", "measured"], rows)
 
 
+def generated_molecules(record: Any) -> str:
+    """A matrix of generated molecules."""
+    made, minutes = record["made_with"], [record[f"{clock}econds to solve"] / 60 for clock in ("s", "CPU s")]
+    return (
+        f"{record['pairs']:,} pairs took {minutes[0]:.1f} minutes by the clock on {made['cores']} cores, "
+        f"{minutes[1]:.1f} minutes of CPU time ({record['CPU microseconds per pair']:.0f} µs per pair), and "
+        f"{record['peak MB']:,.0f} MB. Other programs used {made['used by other programs']:.0%} of the computer when "
+        f"it began. {made['cpu']}."
+    )
+
+
 def precision(record: Any) -> str:
     """Float32 against float64."""
     rows = [
@@ -603,6 +614,7 @@ RECORDS: dict[str, tuple[str, tuple[Maker, ...]]] = {
         (matching_seeds, matching_speed, matching_recovery, matching_summary),
     ),
     "starts.json": ("python benchmarks/starts.py --output", (starts,)),
+    "molecule-gram.json": ("python benchmarks/molecule_gram.py --output", (generated_molecules,)),
     "later-states.json": ("python benchmarks/later_states.py --output", (later_states,)),
     "same-folds.json": ("python benchmarks/same_folds.py MUTAG PTC_MR BZR COX2 --output", (repeated,)),
     "classifier.json": ("python benchmarks/classifier.py MUTAG PTC_MR BZR_MD BZR COX2 --output", (classifier,)),
