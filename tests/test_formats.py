@@ -495,6 +495,8 @@ def test_match_of_a_common_part_members_and_nothing_in_common(tmp_path: Path) ->
     done = CliRunner().invoke(app, ["match", "C", "N", "--common", "-o", str(tmp_path / "none.csv")])
     assert "no node in common" in done.output
     assert (tmp_path / "none.csv").read_text().startswith("source,")
+    done = CliRunner().invoke(app, ["match", "C", "N", "--common", "--effort", "fast"])
+    assert "--common has none; leave one of the two out" in str(done.exception)
     done = CliRunner().invoke(app, ["match", "CC", "CC"])
     assert "which of them is which is arbitrary" in done.output
     done = CliRunner().invoke(app, ["match", str(path), "CC"])

@@ -27,8 +27,8 @@ def match(
     third: Third = None,
     output: Outputs = None,
     effort: Annotated[
-        str, typer.Option(help="How long to look for the best matching: quick, fast, normal or thorough.")
-    ] = "normal",
+        str | None, typer.Option(help="How long to look: quick, fast, normal (the default) or thorough.")
+    ] = None,
     common: Annotated[
         bool, typer.Option("--common", help="Match the largest connected part that both graphs have in common.")
     ] = False,
@@ -41,13 +41,16 @@ def match(
     from rwk.matching.common import common_part
     from rwk.matching.match import match as match_two
     from rwk.report.matching_table import sure_rows
+    from rwk.runtime.parameter_checks import ParameterError
 
+    if common and effort:
+        raise ParameterError("--effort is for whole matchings, and --common has none; leave one of the two out")
     outputs = check_outputs(output)
     pair = given_two(data, second, third, "match")
     if common:
         found = common_part(pair.first, pair.second, random_state=random_state)
     else:
-        found = match_two(pair.first, pair.second, effort=effort, random_state=random_state)
+        found = match_two(pair.first, pair.second, effort=effort or "normal", random_state=random_state)
     rows = sure_rows(pair.first, pair.second, found)
     console.print(_table(pair.title, rows))
     if any(row.arbitrary for row in rows):
