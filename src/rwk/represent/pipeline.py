@@ -31,12 +31,14 @@ from rwk.represent.structures import Known, Needs, has_dense, structures_of
 from rwk.represent.walks import return_probabilities
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.backends import backend_name
+from rwk.runtime.memory import return_free_memory
 from rwk.transport.cpu.ahead import start_ahead
 from rwk.transport.measures import GraphMeasures, joined
 
 # Called with the number of graphs done since the last call.
 Progress = Callable[[int], None]
 NODES_PER_CHUNK = 2048
+MANY_NODES = 50_000  # with so many, the arrays of the chunks leave tens of megabytes behind
 
 
 def represent(
@@ -58,7 +60,10 @@ def represent(
     measures = _unscaled(graphs, parameters, standard, progress)
     if scale is None:
         scale = _with_standard(learned_scale(measures, parameters), graphs, standard)
-    return scaled(measures, scale, parameters), scale
+    measures = scaled(measures, scale, parameters)
+    if len(measures.weights) >= MANY_NODES:
+        return_free_memory()
+    return measures, scale
 
 
 def learn_scale(graphs: GraphSet, parameters: Parameters) -> Scale:

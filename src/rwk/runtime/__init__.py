@@ -14,6 +14,7 @@
     files             files that are written completely or not at all, and checked when they are read
     deadline          work in a process of its own that is stopped after a time limit
     machine           the versions, the commit and the processor that a result was made with
+    memory            freed memory that is handed back to the system
     finite            the last check of a result: NaN and infinity become an error
     parameter_checks  checks of the type and range of one parameter
     words             counts, durations and sizes as text
