@@ -22,15 +22,15 @@ from rwk.experiment.reproduce import Options, reproduce
 from rwk.experiment.run import RunOptions, run_experiment
 from rwk.experiment.run_folder import classify
 from rwk.gram import matrix, symmetric_discrepancy
-from rwk.gram.kept import Kept, kept_rows
+from rwk.gram.kept import Kept, kept_parts
 from rwk.gram.matrices import discrepancy_matrix, matrix_title
-from rwk.gram.matrix import triangle_blocks
+from rwk.gram.matrix import block_title, triangle_blocks
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.files import OutputError
 from rwk.runtime.threads import Ticker
 from rwk.transport.problem import SOLVER_VERSION
-from rwk.transport.work import pair_cost, triangle_costs
+from rwk.transport.work import root_costs
 
 GRAPHS = random_graphs(30)
 PARAMETERS = Parameters.of(QUICK)
@@ -77,24 +77,25 @@ def files_in(folder: Path) -> list[Path]:
     return sorted(place for place in folder.rglob("*") if place.is_file())
 
 
-# blocks of rows
-
-
-def test_costs_of_rows_are_those_of_their_pairs() -> None:
-    sizes = np.array([3, 9, 1, 40, 7])
-    cost = pair_cost(sizes[:, None].astype(float), sizes[None, :].astype(float))
-    assert triangle_costs(sizes) == pytest.approx(np.triu(cost).sum(axis=1))
+# blocks of pairs
 
 
 @pytest.mark.parametrize("most", [np.inf, 2e5, 1.0])
-def test_blocks_hold_every_pair_once_and_cost_no_more(most: float) -> None:
-    costs = triangle_costs(np.array([3, 9, 1, 40, 7, 7]))
-    seen = np.zeros((6, 6), int)
-    for rows, columns in triangle_blocks(6, 12, costs, most):
+@pytest.mark.parametrize("size", [1, 12, 21])
+def test_blocks_hold_every_pair_once_and_cost_no_more(size: int, most: float) -> None:
+    roots = root_costs(np.array([3, 9, 1, 40, 7, 7]))
+    seen, titles = np.zeros((6, 6), int), set()
+    for rows, columns in triangle_blocks(6, size, roots, most):
         seen[rows, columns] += 1
-        own = np.unique(rows)
-        assert len(own) == 1 or (costs[own].sum() <= most and len(rows) <= 12)
+        titles.add(block_title("cpu", rows, columns))
+        assert len(rows) == 1 or (len(rows) <= size and (roots[rows] * roots[columns]).sum() <= most)
     assert (seen == np.triu(np.ones((6, 6), int))).all()
+    assert len(titles) == len(list(triangle_blocks(6, size, roots, most)))
+
+
+def test_a_list_that_fits_is_one_block() -> None:
+    assert [len(rows) for rows, _ in triangle_blocks(6, 21)] == [21]
+    assert list(triangle_blocks(0, 21)) == []
 
 
 # a matrix
@@ -103,7 +104,7 @@ def test_blocks_hold_every_pair_once_and_cost_no_more(most: float) -> None:
 def test_a_stopped_matrix_goes_on_to_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     measures, _ = represent(GRAPHS, PARAMETERS)
     whole, health = symmetric_discrepancy(measures, PARAMETERS)
-    kept = kept_rows(tmp_path / "rows", GRAPHS, PARAMETERS)
+    kept = kept_parts(tmp_path / "rows", GRAPHS, PARAMETERS)
     with pytest.raises(Stopped):
         symmetric_discrepancy(measures, PARAMETERS, tick=stop_after(300), kept=kept)
     before = files_in(tmp_path)
@@ -123,8 +124,8 @@ def test_debiasing_is_not_kept(tmp_path: Path) -> None:
     """Rows contain the values as they were solved, so the same rows are used by both."""
     measures, _ = represent(GRAPHS, PARAMETERS)
     debiased = replace(PARAMETERS, debias=True)
-    symmetric_discrepancy(measures, PARAMETERS, kept=kept_rows(tmp_path, GRAPHS, PARAMETERS))
-    found, _ = symmetric_discrepancy(measures, debiased, kept=kept_rows(tmp_path, GRAPHS, debiased))
+    symmetric_discrepancy(measures, PARAMETERS, kept=kept_parts(tmp_path, GRAPHS, PARAMETERS))
+    found, _ = symmetric_discrepancy(measures, debiased, kept=kept_parts(tmp_path, GRAPHS, debiased))
     assert (found == symmetric_discrepancy(measures, debiased)[0]).all()
 
 
@@ -132,7 +133,7 @@ def test_debiasing_is_not_kept(tmp_path: Path) -> None:
 def test_rows_of_no_use_are_solved_again(harm: str, tmp_path: Path) -> None:
     graphs, parameters = GRAPHS, PARAMETERS
     measures, _ = represent(graphs, parameters)
-    symmetric_discrepancy(measures, parameters, kept=kept_rows(tmp_path, graphs, parameters))
+    symmetric_discrepancy(measures, parameters, kept=kept_parts(tmp_path, graphs, parameters))
     for place in files_in(tmp_path):
         content = place.read_bytes()
         place.write_bytes({"cut": content[:-40], "empty": b"", "text": b"no archive"}.get(harm, content))
@@ -141,12 +142,12 @@ def test_rows_of_no_use_are_solved_again(harm: str, tmp_path: Path) -> None:
         measures, _ = represent(graphs, parameters)
     if harm == "other parameters":
         parameters = replace(parameters, ridge=0.7)
-    found, _ = symmetric_discrepancy(measures, parameters, kept=kept_rows(tmp_path, graphs, parameters))
+    found, _ = symmetric_discrepancy(measures, parameters, kept=kept_parts(tmp_path, graphs, parameters))
     assert (found == symmetric_discrepancy(measures, parameters)[0]).all()
 
 
 def test_removing_takes_nothing_else(tmp_path: Path) -> None:
-    kept = kept_rows(tmp_path / "mine", GRAPHS, PARAMETERS)
+    kept = kept_parts(tmp_path / "mine", GRAPHS, PARAMETERS)
     kept.remove()  # nothing is there yet
     symmetric_discrepancy(represent(GRAPHS, PARAMETERS)[0], PARAMETERS, kept=kept)
     other = kept.folder / "notes.txt"
@@ -161,7 +162,7 @@ def test_removing_takes_nothing_else(tmp_path: Path) -> None:
 def test_a_place_that_is_a_file_is_said_before_anything_is_solved(tmp_path: Path) -> None:
     (tmp_path / "rows").write_text("")
     with pytest.raises(OutputError, match="rows is a file, but results would be kept in a folder of that name"):
-        kept_rows(tmp_path / "rows", GRAPHS, PARAMETERS)
+        kept_parts(tmp_path / "rows", GRAPHS, PARAMETERS)
 
 
 # what is built on matrices
@@ -200,10 +201,10 @@ def test_a_matrix_of_another_solver_is_refused(tmp_path: Path, monkeypatch: pyte
 
 def test_rows_of_another_solver_are_solved_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     measures, _ = represent(GRAPHS, PARAMETERS)
-    symmetric_discrepancy(measures, PARAMETERS, kept=kept_rows(tmp_path, GRAPHS, PARAMETERS))
+    symmetric_discrepancy(measures, PARAMETERS, kept=kept_parts(tmp_path, GRAPHS, PARAMETERS))
     monkeypatch.setattr("rwk.gram.kept.SOLVER_VERSION", 1)
     counts = solved_pairs(monkeypatch)
-    symmetric_discrepancy(measures, PARAMETERS, kept=kept_rows(tmp_path, GRAPHS, PARAMETERS))
+    symmetric_discrepancy(measures, PARAMETERS, kept=kept_parts(tmp_path, GRAPHS, PARAMETERS))
     assert sum(counts) == N_PAIRS
 
 
@@ -318,7 +319,7 @@ def test_the_gram_command_goes_on(how: signal.Signals, tmp_path: Path) -> None:
         child.send_signal(how)
         _, said = child.communicate(timeout=60)
     assert not place.exists()
-    assert files_in(tmp_path / "gram.rows")
+    assert files_in(tmp_path / "gram.parts")
     if how == signal.SIGINT:
         assert child.returncode == 130
         assert "the same command goes on" in " ".join(said.split())
@@ -326,4 +327,4 @@ def test_the_gram_command_goes_on(how: signal.Signals, tmp_path: Path) -> None:
     with np.load(place) as found:
         whole, _ = symmetric_discrepancy(represent(GRAPHS, PARAMETERS)[0], PARAMETERS)
         assert (found["discrepancy"] == whole).all()
-    assert not (tmp_path / "gram.rows").exists()
+    assert not (tmp_path / "gram.parts").exists()

@@ -114,7 +114,7 @@ def gram(
 
 def _in_memory(data: str | DataSource, parameters: Parameters, output: Path) -> None:
     from rwk.gram import symmetric_discrepancy
-    from rwk.gram.kept import kept_rows
+    from rwk.gram.kept import kept_parts
     from rwk.gram.matrix_file import check_matrix_file, save_gram
     from rwk.represent import represent
 
@@ -123,9 +123,9 @@ def _in_memory(data: str | DataSource, parameters: Parameters, output: Path) -> 
     note_complete(graphs, parameters.structure)
     measures, _ = represent(graphs, parameters)
     say_cost(graphs, parameters, measures=measures)
-    kept = kept_rows(output.with_suffix(".rows"), graphs, parameters)
+    kept = kept_parts(output.with_suffix(".parts"), graphs, parameters)
     n_pairs = len(graphs) * (len(graphs) + 1) // 2
-    with said_if_stopped(lambda: _rows_kept(kept.folder)), progress_bar("Gram matrix", n_pairs) as tick:
+    with said_if_stopped(lambda: _parts_kept(kept.folder)), progress_bar("Gram matrix", n_pairs) as tick:
         matrix, health = symmetric_discrepancy(measures, parameters, tick=tick, kept=kept)
     save_gram(output, matrix, parameters, targets=graphs.targets, name=graphs.name, names=graphs.names)
     kept.remove()
@@ -239,10 +239,10 @@ def _say_health(what: str, health: GramHealth, time: str = "") -> None:
     )
 
 
-def _rows_kept(folder: Path) -> str:
+def _parts_kept(folder: Path) -> str:
     if not folder.exists():
-        return "no rows were finished yet, so nothing is kept and the same command begins again"
-    return f"rows that were solved are kept in {folder}, and the same command goes on with the others"
+        return "no part was finished yet, so nothing is kept and the same command begins again"
+    return f"parts that were solved are kept in {folder}, and the same command goes on with the others"
 
 
 def _tiles_kept(options: GramOptions) -> str:

@@ -1,8 +1,9 @@
 """Arrays kept on disk together with what they belong to, so that a stopped run computes only what is missing.
 
-    matrices/MUTAG-266e198d88.npz                           a whole matrix of one setting
-    matrices/MUTAG-266e198d88.rows/cpu-000000-000117.npz    its rows as they are solved, until it is whole
-    unfinished/MUTAG-WL.npz                                 all matrices of a baseline, until its folds are recorded
+    matrices/NCI1-266e198d88.npz       a whole matrix of one setting
+    matrices/NCI1-266e198d88.parts/    its blocks of pairs as they are solved, until it is whole:
+        cpu-000000-000499-000500-000999.npz
+    unfinished/MUTAG-WL.npz            all matrices of a baseline, until its folds are recorded
 
 Every file holds a digest of its graphs and its setting in words, which ends in a fingerprint of all parameters that
 values depend on and of the solver's version. A file is written beside its name and renamed, so it is whole or not
@@ -30,7 +31,7 @@ from rwk.parameters import Parameters
 from rwk.runtime.files import OutputError, read_arrays, write_arrays
 from rwk.transport.problem import SOLVER_VERSION
 
-ROWS: Final = "*-??????-??????"  # titles of rows: backend, first row, last row
+PARTS: Final = "*-??????-??????-??????-??????"  # titles of parts: see `block_title`
 
 
 # defaults that were others when the stored records were written; their descriptions leave these values out
@@ -81,9 +82,9 @@ class Kept:
         whole = set_digest(graphs) if isinstance(graphs, GraphSet) else _digest_of_forms(graphs)
         return cls(Path(folder), whole, setting)
 
-    def rows(self, title: str, parameters: Parameters) -> Kept:
-        """Where the rows of the matrix of this title are kept; they are not debiased, whatever the parameters say."""
-        return Kept(self.folder / f"{title}.rows", self.graphs, described(replace(parameters, debias=False)))
+    def parts(self, title: str, parameters: Parameters) -> Kept:
+        """Where the parts of the matrix of this title are kept; they are not debiased, whatever the parameters say."""
+        return Kept(self.folder / f"{title}.parts", self.graphs, described(replace(parameters, debias=False)))
 
     def place(self, title: str) -> Path:
         """The file of this title."""
@@ -116,7 +117,7 @@ class Kept:
         """Keep arrays under this title, whole or not at all."""
         write_arrays(self.place(title), **arrays, graphs=self.graphs, setting=self.setting, solver=SOLVER_VERSION)
 
-    def remove(self, titles: str = ROWS) -> None:
+    def remove(self, titles: str = PARTS) -> None:
         """Remove the files whose titles match a pattern, and the folder if it is empty then."""
         for place in self.folder.glob(f"{titles}.npz"):
             place.unlink(missing_ok=True)
@@ -124,8 +125,8 @@ class Kept:
             self.folder.rmdir()
 
 
-def kept_rows(folder: str | os.PathLike[str], graphs: GraphSet, parameters: Parameters) -> Kept:
-    """Rows of one matrix in a folder of their own."""
+def kept_parts(folder: str | os.PathLike[str], graphs: GraphSet, parameters: Parameters) -> Kept:
+    """Parts of one matrix in a folder of their own."""
     return Kept.at(folder, graphs, described(replace(parameters, debias=False)))
 
 

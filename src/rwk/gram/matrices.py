@@ -2,8 +2,8 @@
 
 A matrix is named by its dataset and by the fingerprint of everything its values depend on, so settings, variants and
 grids that share one solve it once, and one computer may solve what another learns from. It is kept, and always
-returned, in single precision: figures do not depend on whether it came from the folder. While it is solved its rows are
-kept beside it, so a stopped run goes on where it was.
+returned, in single precision: figures do not depend on whether it came from the folder. While it is solved its parts
+are kept beside it, so a stopped run goes on where it was.
 """
 
 from __future__ import annotations
@@ -58,17 +58,17 @@ def discrepancy_matrix(
     found = solved_values(kept.read(title, refuse_others=True), n_pairs) if kept else None
     if found is not None:
         return _unpacked(found[0], len(graphs)), found[1]
-    rows = kept.rows(title, parameters) if kept else None
+    parts = kept.parts(title, parameters) if kept else None
     start = time.perf_counter()
     measures, _ = represent(graphs, parameters)
     represented = time.perf_counter() - start
     with solving(measures) if solving else nullcontext() as tick:
-        matrix, health = symmetric_discrepancy(measures, parameters, tick=tick, kept=rows)
+        matrix, health = symmetric_discrepancy(measures, parameters, tick=tick, kept=parts)
     health = health._replace(seconds=represented + health.seconds)
     single = matrix.astype(np.float32)
-    if kept and rows:
+    if kept and parts:
         _keep(kept, title, single, health)
-        rows.remove()
+        parts.remove()
     return single, health
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +19,7 @@ from rwk.runtime.threads import Ticker
 from rwk.transport.measures import GraphMeasures, in_precision, joined
 from rwk.transport.pairs import solve_pairs
 from rwk.transport.problem import PairResults
-from rwk.transport.work import triangle_costs
+from rwk.transport.work import root_costs
 
 Matrix = NDArray[np.float64]
 
@@ -31,15 +33,15 @@ def symmetric_discrepancy(
 ) -> tuple[Matrix, GramHealth]:
     """D of all pairs of one set, exactly symmetric; debiased if the parameters say so.
 
-    If `kept` is given, rows are kept there as they are solved, and rows that are there already are not solved again.
+    If `kept` is given, blocks of pairs are kept there as they are solved, and blocks found there are not solved again.
     """
     n, backend = measures.n_graphs, backend_name(parameters.solver())
     matrix = np.empty((n, n))
     healths = []
     measures = in_precision(measures, parameters.precision)
     most = COST_PER_KEPT_BLOCK[backend] if kept else np.inf
-    for rows, columns in triangle_blocks(n, PAIRS_PER_BLOCK[backend], triangle_costs(measures.sizes), most):
-        title = f"{backend}-{rows[0]:06d}-{rows[-1]:06d}"
+    for rows, columns in triangle_blocks(n, PAIRS_PER_BLOCK[backend], root_costs(measures.sizes), most):
+        title = block_title(backend, rows, columns)
         found = solved_values(kept.read(title), len(rows)) if kept else None
         if found is not None:
             values, health = found
@@ -60,26 +62,38 @@ def symmetric_discrepancy(
 
 
 def triangle_blocks(
-    n: int, size: int, costs: NDArray[np.float64] | None = None, most: float = np.inf
+    n: int, size: int, roots: NDArray[np.float64] | None = None, most: float = np.inf
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """The upper triangle as blocks of whole rows of about `size` pairs: a long list is never in memory at once.
+    """The upper triangle in blocks of at most `size` pairs: a long list is never in memory at once.
 
-    Where rows have `costs`, those of a block are `most` together, or it is a single row.
+    Graphs are cut into groups, and a block is the pairs of two groups, or of one. So a block has few graphs for its
+    many pairs, and what the solver prepares for a graph serves many of them. With `roots`, whose product is the cost
+    of a pair, a block costs at most `most`, or is a single pair.
 
     >>> [len(rows) for rows, _ in triangle_blocks(4, size=5)]
-    [4, 5, 1]
+    [3, 4, 3]
     """
-    lengths = n - np.arange(n)
-    pairs = np.concatenate([[0], np.cumsum(lengths)])
-    work = np.concatenate([[0.0], np.cumsum(np.zeros(n) if costs is None else costs)])
-    first = 0
-    while first < n:
-        fitting = np.searchsorted(pairs, pairs[first] + size, side="right")
-        affordable = np.searchsorted(work, work[first] + most, side="right")
-        last = max(first + 1, int(min(fitting, affordable)) - 1)
-        rows = np.repeat(np.arange(first, last), lengths[first:last])
-        yield rows, np.concatenate([np.arange(row, n) for row in range(first, last)])
-        first = last
+    side = n if n * (n + 1) // 2 <= size else max(1, math.isqrt(size))
+    work = np.concatenate([[0.0], np.cumsum(np.zeros(n) if roots is None else roots)])
+    ends = [0]
+    while ends[-1] < n:
+        affordable = int(np.searchsorted(work, work[ends[-1]] + math.sqrt(most), side="right")) - 1
+        ends.append(max(ends[-1] + 1, min(ends[-1] + side, affordable)))
+    groups = [np.arange(first, last) for first, last in pairwise(ends)]
+    for number, group in enumerate(groups):
+        rows, columns = np.triu_indices(len(group))
+        yield group[rows], group[columns]
+        for other in groups[number + 1 :]:
+            yield np.repeat(group, len(other)), np.tile(other, len(group))
+
+
+def block_title(backend: str, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> str:
+    """A name for a block by the backend and the first and last graph of its two groups.
+
+    >>> block_title("cpu", np.array([0, 0]), np.array([5, 6]))
+    'cpu-000000-000000-000005-000006'
+    """
+    return "-".join([backend, *(f"{graphs[end]:06d}" for graphs in (rows, columns) for end in (0, -1))])
 
 
 def cross_discrepancy(

@@ -41,17 +41,6 @@ def group_cost(a: SizeSums, b: SizeSums) -> float:
     return b.first * a.second + a.first * b.second + WORK_PER_ENTRY * a.first * b.first
 
 
-def triangle_costs(sizes: IntArray) -> FloatArray:
-    """The cost of each row of the upper triangle of all pairs, from the diagonal on.
-
-    >>> triangle_costs(np.array([1, 2])).tolist() == [66 + 134, 4 * 68]
-    True
-    """
-    n = sizes.astype(np.float64)
-    rest, squares = np.cumsum(n[::-1])[::-1], np.cumsum((n * n)[::-1])[::-1]
-    return np.asarray(n * ((n + WORK_PER_ENTRY) * rest + squares))
-
-
 def root_costs(sizes: IntArray) -> FloatArray:
     """f(n) = n sqrt(2 n + 64) of each graph: the cost of a pair lies near f(n) f(m)."""
     n = sizes.astype(np.float64)
