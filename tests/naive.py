@@ -80,6 +80,17 @@ def wl_colours(graph: Any, rounds: int, *, edge_labels: bool = False) -> list[li
     return colours
 
 
+def node_rarity(fitted: list[Any], graph: Any) -> list[float]:
+    """Mean over rounds 0..3 of log((1 + N) / (1 + n)), n of the N fitted graphs having the colour of a node."""
+    seen = [[set(row) for row in wl_colours(other, 3)] for other in fitted]
+    found = [0.0] * graph.n_nodes
+    for r, row in enumerate(wl_colours(graph, 3)):
+        for i, colour in enumerate(row):
+            having = sum(colour in rounds[r] for rounds in seen)
+            found[i] += np.log((1 + len(fitted)) / (1 + having)) / 4
+    return found
+
+
 def signals(graph: Any, p: Any, colours: list[list[Any]], scale: dict[str, Any]) -> dict[Any, Any]:
     """X by columns: standardised attributes, and one-hot colours of every round."""
     X: dict[Any, Any] = {}

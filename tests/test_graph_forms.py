@@ -18,6 +18,7 @@ from rwk import Graph, GraphSet, RWKClassifier, RWKernel, as_graphs, load_datase
 from rwk.datasets.forms import SIGMA, GraphForms
 from rwk.graphs import GraphError
 from rwk.learn.grids import SETTINGS
+from rwk.learn.rarity import with_rare_nodes
 
 FAST = {"max_iter": 3, "sinkhorn_iter": 5}
 ONE = {"one": FAST}
@@ -116,7 +117,7 @@ def test_triangles_are_no_molecules_in_space() -> None:
 
 def test_the_classifier_sees_bonds_and_distances(fitted: RWKClassifier, molecules) -> None:
     graphs, y = molecules
-    assert list(fitted.settings_) == ["bonds: one", "distance: one"]
+    assert list(fitted.settings_) == ["bonds: one", "bonds: rare nodes: one", "distance: one"]
     assert fitted.forms_.no_bond == FAR
     assert fitted.score(graphs[16:], y[16:]) == 1.0
     probabilities = fitted.predict_proba(graphs[16:])
@@ -126,10 +127,10 @@ def test_the_classifier_sees_bonds_and_distances(fitted: RWKClassifier, molecule
 def test_the_chosen_form_is_as_good_as_given(molecules) -> None:
     graphs, y = molecules
     classifier = RWKClassifier(grid=ONE, eta=1.0, C=1.0, n_inner=3).fit(graphs[:16], y[:16])
-    seen = classifier.forms_.of(graphs)
+    seen = with_rare_nodes(classifier.forms_.of(graphs), classifier.rarity_)
     total = 0.0
     for title, kernel in classifier.kernels_.items():
-        form = title.split(":")[0]
+        form = title.rpartition(": ")[0]
         own = RWKernel(**FAST).fit(replace(seen[form][:16], edge_attributes=None))  # which no term uses
         np.testing.assert_array_equal(own.discrepancy(seen[form][16:]), kernel.discrepancy(seen[form][16:]))
         total = total + classifier._transforms[title](own.discrepancy(seen[form][16:]))
@@ -140,7 +141,9 @@ def test_the_chosen_form_is_as_good_as_given(molecules) -> None:
 def test_without_arguments_the_settings_of_the_results_page_in_both_forms(molecules) -> None:
     graphs, y = molecules
     classifier = RWKClassifier().fit(graphs[:12], y[:12])
-    names = [f"{form}: {name}" for form in ("bonds", "distance") for name in SETTINGS["continuous"]]
+    names = [
+        f"{form}: {name}" for form in ("bonds", "bonds: rare nodes", "distance") for name in SETTINGS["continuous"]
+    ]
     assert list(classifier.settings_) == names
     assert classifier.score(graphs[12:], y[12:]) == 1.0
 

@@ -208,6 +208,7 @@ def test_complete_graphs_with_lengths_are_seen_twice(lengths: Path, options: Opt
     run("continuous", options, lengths)
     assert set(read_records(options.folder / "TOY_MD-RWK.jsonl")[0].protocol["settings"]) == {
         "bonds: default",
+        "bonds: rare nodes: default",
         "distance: default",
     }
 
@@ -346,7 +347,10 @@ def test_the_page_names_sets_with_figures_of_another_grid(tmp_path: Path) -> Non
         append_record(tmp_path / "MUTAG-RWK-0.jsonl", score)
     for score in repeat_of("MUTAG", "RWK-1", [0.8, 0.9], settings={f"bonds: {name}": "" for name in present}):
         append_record(tmp_path / "MUTAG-RWK-1.jsonl", score)
-    assert "Not yet run with the present grid: MUTAG (RWK-0), PTC_MR." in results_page(tmp_path)
+    both = {f"{form}: {name}": words for form in ("bonds", "distance") for name, words in present.items()}
+    for score in repeat_of("MUTAG", "RWK-GW", [0.8, 0.9], settings=both):  # rare nodes are missing
+        append_record(tmp_path / "MUTAG-RWK-GW.jsonl", score)
+    assert "Not yet run with the present grid: MUTAG (RWK-0, RWK-GW), PTC_MR." in results_page(tmp_path)
 
 
 def test_records_with_all_parameters_tell_their_grid_by_them(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from rwk.gram.kept import described
 from rwk.gram.matrices import SingleMatrix, discrepancy_matrix, forget_matrix, matrix_of_starts
 from rwk.graphs import GraphSet
 from rwk.learn.grids import SETTINGS, for_forms, search_grid, settings_for, title_of
+from rwk.learn.rarity import learned_rarity, with_rare_nodes
 from rwk.learn.search import Grid
 from rwk.parameters import VARIANTS, Parameters
 from rwk.runtime.backends import backend_name
@@ -159,6 +160,7 @@ class RwkMethod:
         announce = _once(options.announce) if options.announce else None
         options = replace(options, announce=announce)
         made: dict[str, SettingMatrix] = {}
+        forms = with_rare_nodes(forms, learned_rarity(forms))
         n_left = len(forms) * len(self.settings)
         for form, graphs in forms.items():
             for name, setting in self.settings.items():

@@ -30,6 +30,7 @@ from rwk.experiment.tables import Experiment, markdown
 from rwk.experiment.trial_records import TRIALS, trials_table
 from rwk.gram.kept import described, fingerprint
 from rwk.learn.grids import SETTINGS
+from rwk.learn.rarity import RARE_BONDS
 from rwk.parameters import Parameters
 from rwk.transport.problem import SOLVER_VERSION
 
@@ -214,6 +215,9 @@ def of_the_grid(experiment: Experiment, kind: str, method: str) -> bool:
     protocol = experiment.scores[-1].protocol
     recorded = protocol.get("settings", {})
     if {name.split(": ")[-1] for name in recorded} != set(SETTINGS[kind]):
+        return False
+    forms = {name.rpartition(": ")[0] for name in recorded}
+    if len(forms) > 1 and RARE_BONDS not in forms:
         return False
     wanted = grid_settings(kind, Parameters(), METHODS[method]).values()
     if "parameters" in protocol:  # all of them: what the defaults were does not matter

@@ -4,6 +4,7 @@
       search          chooses setting, treatment, η, C and κ inside one training fold (search_gpu: many folds on a GPU)
         inner_folds   scores of candidates on inner folds
       grids           the named grids: which settings are solved, what is searched on their matrices
+      rarity          node weights by how rare the surroundings of a node are, for molecules in space
       svc             IndefiniteSVC: a classifier on one precomputed kernel
         treatment     what is done to the negative eigenvalues of a kernel (treatment_gpu)
         proxy         the treatment that learns a positive kernel together with the support vectors

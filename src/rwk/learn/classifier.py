@@ -21,6 +21,7 @@ from rwk.discrepancy import warn_unused
 from rwk.graphs import GraphSet
 from rwk.kernel import RWKernel
 from rwk.learn.grids import SETTINGS, for_forms, named_settings, search_grid, settings_for, title_of
+from rwk.learn.rarity import learned_rarity, with_rare_nodes
 from rwk.learn.search import Grid, Matrices, Task, search
 from rwk.learn.svc import IndefiniteSVC
 from rwk.learn.target_checks import classes_of
@@ -49,6 +50,7 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     forms : {"auto", "given"}, default "auto"
         How complete graphs are seen whose edges have labels and a length, such as molecules in space. "auto" sees them
         twice, as the results page does: their bonds alone, and all pairs weighted by distance; inner folds choose.
+        Half of the kernels on bonds weigh nodes by how rare their surroundings are among the training graphs.
         Which label means "no bond" is learned from the training graphs, and new graphs must be of the same kind.
         "given" sees them as they are. All other graphs are always seen as they are.
     eta : float or sequence of float, optional
@@ -82,6 +84,9 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         All settings that were tried, by name; with several forms the name is "form: setting".
     forms_ : GraphForms
         In which forms graphs are seen; `forms_.of(graphs)` returns graphs in each of them.
+    rarity_ : NodeRarity or None
+        How rare the surroundings of atoms are, which weighs the nodes of a part of the kernels on bonds; None if graphs
+        are seen as they are.
     kernels_ : dict of RWKernel
         The fitted kernels of the settings in use: the chosen one, or all if their mean was chosen.
     svc_ : IndefiniteSVC
@@ -151,10 +156,12 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.forms_ = GraphForms.learned(graphs) if self.forms == "auto" else GraphForms()
         forms, chosen = self.forms_.of(graphs), self._settings(graphs)
         grid = for_forms(self._grid(graphs), len(forms))
+        self.rarity_ = learned_rarity(forms)
         self.classes_, codes = classes_of(graphs, y)
         if len(forms) == 1:  # otherwise the lengths are used, and the bonds are a structure
             warn_unused(graphs, *chosen.values())
             warn_complete(graphs, *(setting.structure for setting in chosen.values()))
+        forms = with_rare_nodes(forms, self.rarity_)
         self._form_of = {title_of(form, name): form for form in forms for name in chosen}
         settings = {title_of(form, name): setting for form in forms for name, setting in chosen.items()}
         kernels = {
@@ -238,7 +245,7 @@ class RWKClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Kernel values of new graphs with the training graphs."""
         check_is_fitted(self, "svc_")
         graphs = as_graphs(X)
-        forms = self.forms_.of(graphs)
+        forms = with_rare_nodes(self.forms_.of(graphs), self.rarity_)
         with shown_progress(self.verbose, "discrepancies", len(self.kernels_) * len(graphs) * self.n_graphs_) as tick:
             blocks = {
                 title: kernel.discrepancy(forms[self._form_of[title]], tick=tick)
