@@ -10,8 +10,8 @@ import numpy as np
 from PIL import Image
 
 import rwk
+from rwk.graphs.colours import wl_colours
 from rwk.report import new_figure, plot_coupling, plot_graph
-from rwk.represent.features import wl_colours
 from rwk.represent.pipeline import represent
 
 HERE = Path(__file__).parent / "images" / "parameters"

@@ -13,7 +13,7 @@ from rwk import baselines
 from rwk.baselines.fused_gw_exact import fused_cost
 from rwk.baselines.network_simplex import uniform_plan
 from rwk.baselines.node_features import one_hot
-from rwk.represent.features import wl_colours
+from rwk.graphs.colours import wl_colours
 
 GRAPHS = random_set(1, 16, low=8, high=16)
 LABELLED = without(GRAPHS, "node_attributes")

@@ -18,7 +18,7 @@ LAST = 18
 IMPLEMENTED = {
     1: ["represent.features"],  # isolated nodes in the Laplacian
     2: ["represent.features"],  # graphs without edges
-    3: ["represent.features", "represent.scaling"],  # Hamming distance of Weisfeiler-Lehman colours
+    3: ["graphs.colours", "represent.scaling"],  # Hamming distance of Weisfeiler-Lehman colours
     4: ["represent.embedding"],  # embeddings that compare across graphs
     5: ["represent.structure"],  # Hamming distance of signs
     6: ["represent.structure"],  # unreachable pairs

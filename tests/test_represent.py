@@ -29,10 +29,11 @@ from generators import (
     representations,
 )
 from rwk import Graph, GraphError, GraphSet, Parameters
+from rwk.graphs.colours import wl_colours
 from rwk.parameters import ParameterError
 from rwk.represent import pipeline, represent, structures
 from rwk.represent.embedding import attention_embedding, heat_signature, loss_and_gradient
-from rwk.represent.features import block_adjacency, block_laplacian, smooth_attributes, wl_colours
+from rwk.represent.features import block_adjacency, block_laplacian, smooth_attributes
 from rwk.represent.spectrum import decompose
 from rwk.represent.structure import hop_counts, signs_of, structure_cost
 from rwk.represent.walks import return_probabilities

@@ -22,7 +22,7 @@ from rwk.baselines.node_costs import as_units, mean_hamming, mean_squares
 from rwk.baselines.node_features import Standard, check_same_data, standard_of
 from rwk.baselines.pair_matrix import pair_matrix
 from rwk.graphs import GraphSet
-from rwk.represent.features import wl_colours
+from rwk.graphs.colours import wl_colours
 from rwk.represent.structure import path_lengths, structure_cost
 from rwk.runtime.arrays import FloatArray, IntArray
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from rwk.baselines.network_simplex import first_tree, flows, improve
-from rwk.represent.features import Colours
+from rwk.graphs.colours import Colours
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.compiling import compiled
 

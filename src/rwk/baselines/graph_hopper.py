@@ -23,7 +23,7 @@ from rwk.baselines.histograms import PAIR_SALT, Histograms, histograms, inner_pr
 from rwk.baselines.node_features import Standard, check_same_data, labels_or_degrees, standard_of
 from rwk.baselines.paths import neighbour_lists, search_from
 from rwk.graphs import Graph, GraphSet
-from rwk.represent.features import mix
+from rwk.graphs.colours import mix
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.compiling import compiled_loosely
 

@@ -13,7 +13,7 @@ from rwk.baselines.histograms import PAIR_SALT, Histograms, Keys, histograms, jo
 from rwk.baselines.node_features import learn_vectors
 from rwk.baselines.paths import hop_distances
 from rwk.graphs import GraphSet
-from rwk.represent.features import mix, wl_colours
+from rwk.graphs.colours import mix, wl_colours
 from rwk.runtime.arrays import FloatArray, IntArray
 
 _REFERENCE = (

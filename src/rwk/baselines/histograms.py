@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.graphs import GraphSet
-from rwk.represent.features import mix
+from rwk.graphs.colours import mix
 from rwk.runtime.arrays import FloatArray, IntArray
 
 Keys = NDArray[np.uint64]

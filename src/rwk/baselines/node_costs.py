@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from rwk.represent.features import Colours
+from rwk.graphs.colours import Colours
 from rwk.runtime.arrays import FloatArray
 
 NODES_PER_BLOCK: Final = 1024

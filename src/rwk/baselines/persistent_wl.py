@@ -18,7 +18,7 @@ import numpy as np
 from rwk.baselines.base import NO_ATTRIBUTES, RoundsKernel
 from rwk.baselines.histograms import Histograms, histograms, owners
 from rwk.graphs import GraphSet
-from rwk.represent.features import Colours, mix, wl_colours
+from rwk.graphs.colours import Colours, mix, wl_colours
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.compiling import compiled_loosely
 

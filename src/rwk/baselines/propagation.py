@@ -16,7 +16,8 @@ from rwk.baselines.histograms import PAIR_SALT, Histograms, Keys, histograms, ow
 from rwk.baselines.node_features import check_same_data, labels_or_degrees, one_hot
 from rwk.baselines.parameter_ranges import POSITIVE, RANGES, Range
 from rwk.graphs import GraphError, GraphSet
-from rwk.represent.features import block_adjacency, mix
+from rwk.graphs.colours import mix
+from rwk.represent.features import block_adjacency
 from rwk.runtime.arrays import FloatArray, IntArray
 
 LABEL_WIDTH: Final = 0.01

@@ -16,7 +16,7 @@ import numpy as np
 from rwk.baselines.base import NO_ATTRIBUTES, RoundsKernel
 from rwk.baselines.histograms import PAIR_SALT, Histograms, join_columns, owners, unary
 from rwk.graphs import Graph, GraphSet
-from rwk.represent.features import Colours, mix, wl_colours
+from rwk.graphs.colours import Colours, mix, wl_colours
 from rwk.runtime.arrays import FloatArray
 
 SAME_EIGENVALUE: Final = 1e-8

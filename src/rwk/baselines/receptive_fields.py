@@ -8,7 +8,7 @@ import numpy as np
 
 from rwk.baselines.paths import neighbour_lists, search_from
 from rwk.graphs import GraphSet
-from rwk.represent.features import wl_colours
+from rwk.graphs.colours import wl_colours
 from rwk.runtime.arrays import IntArray
 from rwk.runtime.compiling import compiled_loosely
 

@@ -26,7 +26,8 @@ from rwk.baselines.node_costs import as_units, mean_distances, mean_hamming
 from rwk.baselines.node_features import learn_vectors
 from rwk.baselines.pair_matrix import pair_matrix
 from rwk.graphs import GraphSet
-from rwk.represent.features import Colours, smooth_attributes, wl_colours
+from rwk.graphs.colours import Colours, wl_colours
+from rwk.represent.features import smooth_attributes
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.compiling import compiled_loosely
 

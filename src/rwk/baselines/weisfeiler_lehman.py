@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from rwk.baselines.base import NO_ATTRIBUTES, RoundsKernel
 from rwk.baselines.histograms import Histograms, histograms, owners, unary
 from rwk.graphs import GraphSet
-from rwk.represent.features import Colours, wl_colours
+from rwk.graphs.colours import Colours, wl_colours
 from rwk.runtime.arrays import IntArray
 
 

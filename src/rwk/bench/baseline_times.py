@@ -115,7 +115,7 @@ def _discrepancies(name: str, graphs: GraphSet) -> Callable[[], FloatArray]:
 def _wwl_by_pot(graphs: GraphSet) -> FloatArray:
     import ot
 
-    from rwk.represent.features import wl_colours
+    from rwk.graphs.colours import wl_colours
 
     colours, at = wl_colours(graphs, 3), graphs.node_offsets
     masses = [np.full(n, 1.0 / n) for n in graphs.sizes]
@@ -130,7 +130,7 @@ def _wwl_by_pot(graphs: GraphSet) -> FloatArray:
 def _fgw_by_pot(graphs: GraphSet) -> FloatArray:
     import ot
 
-    from rwk.represent.features import wl_colours
+    from rwk.graphs.colours import wl_colours
     from rwk.represent.structure import path_lengths
 
     colours, at = wl_colours(graphs, 2), graphs.node_offsets

@@ -4,6 +4,7 @@
     graph_set   `GraphSet`, many graphs in packed arrays with offsets
     canonical   one form for edges (undirected, sorted, no loops, no duplicates) and for labels (integers)
     atom_names  labels of atoms (`C`, `c`, `N+`), and the element that such a label names
+    colours     Weisfeiler-Lehman colours of nodes, which can be compared between sets
     checks      `check_graphs` raises a `GraphError` for graphs that no solver can use
 
 `graph_set` uses `graph`; `canonical` and `checks` are called by the two packages that make graphs, `convert` and

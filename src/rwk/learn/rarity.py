@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 
 from rwk.graphs import GraphSet
-from rwk.represent.features import wl_colours
+from rwk.graphs.colours import wl_colours
 from rwk.runtime.arrays import FloatArray
 
 ROUNDS: Final = 3

@@ -8,7 +8,7 @@
     embedding_gpu    the attention embedding of many graphs at once on a GPU
     structure        C_P, the pairwise structure of a graph; distances and signs of embedded nodes
     walks          return probabilities of random walks, for the product cost
-    features       what a node is like: Weisfeiler-Lehman colours, signals, their local variation
+    features       what a node is like: signals of colours and attributes, their local variation
     packing        the arrays of all graphs side by side, as the solver reads them
     scaling        the typical size of each cost, learned from the fitted graphs
     footprint      the bytes that all of this will take, which `gram` plans with

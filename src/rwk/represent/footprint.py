@@ -7,8 +7,8 @@ from typing import Any, Final
 import numpy as np
 
 from rwk.graphs import GraphSet
+from rwk.graphs.colours import both_directions, wl_colours
 from rwk.parameters import Parameters
-from rwk.represent.features import both_directions, wl_colours
 from rwk.represent.structures import ATTENTION_DIM, HEAT_DIM, Needs, has_dense
 from rwk.runtime.arrays import FloatArray, IntArray
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.graphs import GraphError, GraphSet
+from rwk.graphs.colours import Colours
 from rwk.parameters import Parameters
-from rwk.represent.features import Colours, Signals
+from rwk.represent.features import Signals
 from rwk.runtime.arrays import FloatArray, IntArray, offsets_of
 from rwk.transport.measures import GraphMeasures
 

@@ -14,16 +14,15 @@ import numpy as np
 
 from rwk.graphs import GraphSet
 from rwk.graphs.checks import check_graphs
+from rwk.graphs.colours import Colours, wl_colours
 from rwk.parameters import Parameters, Scale
 from rwk.represent.features import (
-    Colours,
     Signals,
     block_adjacency,
     block_laplacian,
     label_signals,
     smooth_attributes,
     with_local_variation,
-    wl_colours,
 )
 from rwk.represent.packing import drop_weightless, node_shares, pack_measures
 from rwk.represent.scaling import attribute_standard, given_scale, learned_scale, scaled, standardised
