@@ -436,14 +436,31 @@ def assert_same_representation(graphs: GraphSet, **settings: Any) -> None:
             assert_close(column, same, 1e-6, scale=1.0, what="sparse column")
 
 
+@pytest.fixture(params=[0, 20])
+def left_to_cpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Graphs up to this size are decomposed by the CPU, larger ones on the device."""
+    from rwk.represent import spectrum_gpu
+
+    monkeypatch.setattr(spectrum_gpu, "LEFT_TO_CPU", request.param)
+    return int(request.param)
+
+
 @pytest.mark.parametrize("name", sorted(set(CASES) - {"attention"}))
-def test_graphs_are_represented_on_the_device_as_on_the_cpu(name: str) -> None:
+def test_graphs_are_represented_on_the_device_as_on_the_cpu(name: str, left_to_cpu: int) -> None:
     looks, settings = CASES[name]
     graphs = ragged_set(7, (1, 2, 3, 8, 9, 14, 20, 37, 37, 70), **looks)
     assert_same_representation(GraphSet.from_graphs(graphs), **settings)
 
 
-def test_batches_of_spectra_fit_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spectra_of_small_graphs_are_those_of_the_cpu() -> None:
+    graphs = GraphSet.from_graphs(ragged_set(7, (1, 2, 14, 70), features="labels"))
+    found, wanted = (represent(graphs, Parameters(backend=backend))[0] for backend in ("gpu", "cpu"))
+    np.testing.assert_array_equal(found.embedding, wanted.embedding)
+    np.testing.assert_array_equal(found.factors, wanted.factors)
+
+
+@pytest.mark.parametrize("left_to_cpu", [0], indirect=True)
+def test_batches_of_spectra_fit_on_the_device(left_to_cpu: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """One graph per batch, graphs too large to be padded, an edge listed twice, and graphs without edges."""
     from rwk.represent import spectrum_gpu
 
@@ -455,7 +472,8 @@ def test_batches_of_spectra_fit_on_the_device(monkeypatch: pytest.MonkeyPatch) -
     assert_same_representation(GraphSet.from_graphs([*graphs, twice, bare]))
 
 
-def test_a_spectrum_that_fails_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("left_to_cpu", [0], indirect=True)
+def test_a_spectrum_that_fails_is_one_sentence(left_to_cpu: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(matrices: Any) -> None:
         raise torch.linalg.LinAlgError("did not converge")
 

@@ -26,7 +26,7 @@ from rwk.represent.features import (
 )
 from rwk.represent.packing import drop_weightless, node_shares, pack_measures
 from rwk.represent.scaling import attribute_standard, given_scale, learned_scale, scaled, standardised
-from rwk.represent.structures import Known, Needs, has_dense, structures_of
+from rwk.represent.structures import NOTHING_KNOWN, Known, Needs, has_dense, structures_of
 from rwk.represent.walks import return_probabilities
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.backends import backend_name
@@ -176,7 +176,7 @@ def _known_from_device(graphs: GraphSet, parameters: Parameters) -> Known:
     """What a GPU computes for all graphs at once, if the backend is the GPU and a term needs it."""
     needs = Needs.of(graphs, parameters)
     if not needs.decomposed or backend_name(parameters.backend) != "gpu":
-        return Known(None, None)
+        return NOTHING_KNOWN
     from rwk.represent.spectrum_gpu import known_from_device
 
     return known_from_device(graphs, needs, parameters)

@@ -56,13 +56,22 @@ class Known(NamedTuple):
 
     lambda_max: FloatArray | None  # (N,)
     embeddings: list[FloatArray] | None
+    least: int = 0  # nodes; smaller graphs are not among them
+
+    def of_size(self, n: int) -> Known:
+        """What is known about graphs of n nodes."""
+        return self if n >= self.least else NOTHING_KNOWN
 
     def part(self, first: int, last: int) -> Known:
         chosen = slice(first, last)
         return Known(
             None if self.lambda_max is None else self.lambda_max[chosen],
             None if self.embeddings is None else self.embeddings[chosen],
+            self.least,
         )
+
+
+NOTHING_KNOWN: Final = Known(None, None)
 
 
 def has_dense(graphs: GraphSet | Graph, parameters: Parameters) -> bool:
@@ -75,7 +84,9 @@ def structures_of(graphs: GraphSet, first: int, laplacian: Any, parameters: Para
     """The structures of a few graphs with a block-diagonal Laplacian; `first` is the number of the first of them."""
     needs, sizes = Needs.of(graphs, parameters), graphs.sizes
     made: list[Any] = [None] * len(graphs)
+    of_all = known
     for n in np.unique(sizes).tolist():
+        known = of_all.of_size(n)
         alike = np.flatnonzero(sizes == n)
         at_once = max(1, ENTRIES_AT_ONCE // (n * n))
         for some in np.split(alike, range(at_once, len(alike), at_once)):
