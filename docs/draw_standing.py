@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import matplotlib
 from tables import ROOT, accuracies
 
 from rwk.report import new_figure
@@ -39,7 +40,8 @@ def main() -> None:
     ax.scatter([], [], s=70, color=COLOUR, label="RWK")
     ax.scatter([], [], s=26, color=GREY, label="the sixteen baselines")
     ax.legend(loc="lower left", frameon=False)
-    figure.savefig(PLACE, bbox_inches="tight", metadata={"Date": None})
+    with matplotlib.rc_context({"svg.hashsalt": PLACE.stem}):  # so that equal records give equal files
+        figure.savefig(PLACE, bbox_inches="tight", metadata={"Date": None})
     print(PLACE)
 
 
