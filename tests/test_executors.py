@@ -271,6 +271,32 @@ def test_a_scheduler_that_goes_away(tmp_path: Path) -> None:
         cluster.close()
 
 
+def test_a_scheduler_that_falls_silent_while_a_call_waits_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("distributed", reason="distributed is in the extra 'distributed'")
+    from distributed import Client
+
+    from rwk.gram import cluster as place
+
+    monkeypatch.setattr(place, "SILENT_FOR", 1.0)
+    cluster = Cluster(tmp_path)
+    try:
+        cluster.add_worker()
+        client = Client(cluster.address, timeout=30)
+        client.wait_for_workers(1, timeout=60)
+        dask = place.Dask(client)
+        assert dask.answer(lambda: client.scatter([7], hash=False))[0].result() == 7
+        with pytest.raises(ZeroDivisionError):
+            dask.answer(lambda: 1 // 0)
+        cluster.processes[0].send_signal(signal.SIGSTOP)
+        with pytest.raises(GramError, match="has not answered for 1 seconds; finished tiles are kept"):
+            dask.answer(lambda: client.scatter([7], hash=False))
+    finally:
+        cluster.close()
+        client.close(timeout=1)
+
+
 def test_local_workers(matrix: np.ndarray) -> None:
     pytest.importorskip("distributed", reason="distributed is in the extra 'distributed'")
     from rwk.gram.cluster import Dask

@@ -10,9 +10,9 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 from rwk.gram.budget import Workload
 from rwk.gram.errors import GramError, need
@@ -25,8 +25,11 @@ from rwk.runtime.threads import Ticker
 
 ANSWER_WITHIN: Final = 5.0  # seconds for a scheduler to answer
 SILENT_FOR: Final = 30.0  # seconds without an answer after which a connected scheduler is given up
+ASKED_EVERY: Final = 2.0  # seconds, whether the scheduler is still there while a call waits for it
 TRIES: Final = 5  # how often workers may be lost with the same tile
 TILES_PER_THREAD: Final = 2  # one being solved, one waiting
+
+Found = TypeVar("Found")
 
 
 class Dask:
@@ -81,7 +84,7 @@ class Dask:
 
     def find_backend(self) -> str:
         self.check_workers()
-        answers = set(self.client.run(device_present).values())
+        answers = set(self.answer(lambda: self.client.run(device_present)).values())
         if len(answers) > 1:
             raise GramError("some workers have a GPU and some have none; use backend='cpu', or workers of one kind")
         return "gpu" if answers == {True} else "cpu"
@@ -89,7 +92,7 @@ class Dask:
     def check_workers(self) -> None:
         """Raise a `GramError` if a worker has another version of the package."""
         self._wait_for_workers()
-        answers = self.client.run(this_version, on_error="return")
+        answers = self.answer(lambda: self.client.run(this_version, on_error="return"))
         for worker, answer in answers.items():
             if isinstance(answer, BaseException):
                 raise GramError(
@@ -103,12 +106,33 @@ class Dask:
 
     def solve(self, job: TileJob, tiles: Iterable[Tile], load_block: LoadBlock, tick: Ticker) -> Iterator[Solved]:
         self.check_workers()
-        run = _Run(self.client, job, tiles, load_block)
+        run = _Run(self, job, tiles, load_block)
         try:
             while run.fill(TILES_PER_THREAD * self.n_workers):
                 yield from run.finished()
         finally:
             run.cancel()
+
+    def answer(self, ask: Callable[[], Found]) -> Found:
+        """The answer to a call that would wait for ever if the scheduler never answered: then a `GramError`."""
+        found: list[Found] = []
+        errors: list[BaseException] = []
+
+        def wait() -> None:
+            try:
+                found.append(ask())
+            except BaseException as error:
+                errors.append(error)
+
+        asking = threading.Thread(target=wait, daemon=True)
+        asking.start()
+        asking.join(ASKED_EVERY)
+        while asking.is_alive():
+            self._threads()  # raises if the scheduler is silent or gone; workers may take their time
+            asking.join(ASKED_EVERY)
+        if errors:
+            raise errors[0]
+        return found[0]
 
     def _wait_for_workers(self) -> dict[str, int]:
         """Threads of each worker; waits for a while if the cluster has no worker at the moment."""
@@ -167,8 +191,8 @@ def _handshake(where: str) -> None:
 class _Run:
     """One run: tiles to be sent, tiles on the cluster, and the blocks scattered for them."""
 
-    def __init__(self, client: Any, job: TileJob, tiles: Iterable[Tile], load_block: LoadBlock) -> None:
-        self.client, self.job, self.load_block = client, job, load_block
+    def __init__(self, cluster: Dask, job: TileJob, tiles: Iterable[Tile], load_block: LoadBlock) -> None:
+        self.cluster, self.client, self.job, self.load_block = cluster, cluster.client, job, load_block
         self.coming = iter(tiles)
         self.lost: list[Tile] = []
         self.sent: dict[Any, Tile] = {}
@@ -242,7 +266,8 @@ class _Run:
         self._forget_if_lost(number)
         if number not in self.held:
             # in a list of one, because a tuple of arrays would be scattered array by array
-            [self.held[number]] = self.client.scatter([self.load_block(number)], hash=False)
+            loaded = [self.load_block(number)]
+            [self.held[number]] = self.cluster.answer(lambda: self.client.scatter(loaded, hash=False))
         return self.held[number]
 
     def _forget_if_lost(self, number: int) -> None:
