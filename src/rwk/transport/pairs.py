@@ -112,15 +112,18 @@ def planned(measures: GraphMeasures, pairs: NDArray[np.int64], weights: CostWeig
     one problem either way.
     """
     sizes = measures.sizes.astype(np.int32)  # of millions of pairs: half the memory
-    first, second = sizes[pairs[:, 0]], sizes[pairs[:, 1]]
-    solves = np.array(pairs, np.int64)
-    larger = np.flatnonzero(first > second)
-    solves[larger] = solves[larger, ::-1]
+    one, other = pairs[:, 0], pairs[:, 1]
+    first, second = sizes[one], sizes[other]
     twice = first == second
     if weights.beta_local != 0 and weights.laplacian_source != weights.laplacian_target:
         twice[:] = True
-    numbers = np.flatnonzero(twice & (pairs[:, 0] != pairs[:, 1]))
-    return Plan(np.concatenate([solves, solves[numbers, ::-1]]), numbers)
+    numbers = np.flatnonzero(twice & (one != other))
+    turned, n_pairs = first > second, len(pairs)
+    solves = np.empty((n_pairs + len(numbers), 2), np.int64)
+    solves[:n_pairs, 0] = np.where(turned, other, one)
+    solves[:n_pairs, 1] = np.where(turned, one, other)
+    solves[n_pairs:] = solves[numbers, ::-1]
+    return Plan(solves, numbers)
 
 
 def _in_pairs(tick: Ticker, n_pairs: int, n_solves: int) -> Ticker:
