@@ -84,21 +84,20 @@ def structures_of(graphs: GraphSet, first: int, laplacian: Any, parameters: Para
     """The structures of a few graphs with a block-diagonal Laplacian; `first` is the number of the first of them."""
     needs, sizes = Needs.of(graphs, parameters), graphs.sizes
     made: list[Any] = [None] * len(graphs)
-    of_all = known
     for n in np.unique(sizes).tolist():
-        known = of_all.of_size(n)
+        known_here = known.of_size(n)
         alike = np.flatnonzero(sizes == n)
         at_once = max(1, ENTRIES_AT_ONCE // (n * n))
         for some in np.split(alike, range(at_once, len(alike), at_once)):
             blocks = dense_blocks(laplacian, graphs.node_offsets[some], n)
-            spectra = _spectra(blocks, some + first, needs, parameters, known)
-            if known.lambda_max is not None:
-                largest = known.lambda_max[some]
+            spectra = _spectra(blocks, some + first, needs, parameters, known_here)
+            if known_here.lambda_max is not None:
+                largest = known_here.lambda_max[some]
             else:
                 largest = np.array([spectrum.lambda_max if spectrum else 0.0 for spectrum in spectra])
             embeddings = [np.zeros((n, 0))] * len(some)
             if needs.embedded:
-                embeddings = _embeddings(graphs, some, spectra, parameters, known)
+                embeddings = _embeddings(graphs, some, spectra, parameters, known_here)
             factors = structure_of.narrow_factors(np.stack(embeddings)) if needs.factor else embeddings
             for at, i in enumerate(some.tolist()):
                 rows, signs = embeddings[at], _signs(embeddings[at], needs)
