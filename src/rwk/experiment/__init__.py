@@ -30,7 +30,7 @@ from rwk.experiment.folds import Folds, load_folds, make_folds, save_folds
 from rwk.experiment.protocol import nested_cv
 from rwk.experiment.records import Score, read_records
 from rwk.experiment.tables import Experiment, markdown_table
-from rwk.learn.search import Grid
+from rwk.learn.search_grid import Grid
 
 __all__ = [
     "Experiment",

@@ -25,7 +25,8 @@ from rwk.experiment.run import Forms, Hardware, Obstacle, PreparedMethod, RunOpt
 from rwk.gram.kept import Kept, hashed
 from rwk.graphs import GraphSet
 from rwk.learn.grids import COSTS, SPREAD
-from rwk.learn.search import Grid, Task
+from rwk.learn.search import Task
+from rwk.learn.search_grid import Grid
 from rwk.runtime.arrays import IntArray
 from rwk.runtime.backends import backend_name
 from rwk.runtime.threads import thread_count

@@ -17,7 +17,7 @@ from rwk.gram.matrices import SingleMatrix, discrepancy_matrix, forget_matrix, m
 from rwk.graphs import GraphSet
 from rwk.learn.grids import SETTINGS, for_forms, search_grid, settings_for, title_of
 from rwk.learn.rarity import learned_rarity, with_rare_nodes
-from rwk.learn.search import Grid
+from rwk.learn.search_grid import Grid
 from rwk.parameters import VARIANTS, Parameters
 from rwk.runtime.backends import backend_name
 from rwk.runtime.log import LOG

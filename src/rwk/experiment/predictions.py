@@ -19,7 +19,8 @@ from threadpoolctl import threadpool_limits
 from rwk.experiment.folds import Folds
 from rwk.experiment.records import Score
 from rwk.learn.one_vs_one import encode_classes
-from rwk.learn.search import Choice, Matrices, Task, fit_choice
+from rwk.learn.search import Choice, Task, fit_choice
+from rwk.learn.setting_kernels import Matrices
 from rwk.learn.svc import IndefiniteSVC
 from rwk.runtime.files import write_arrays
 

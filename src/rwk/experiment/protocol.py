@@ -24,7 +24,9 @@ from rwk.experiment.records import Score, append_record, read_records, repair_re
 from rwk.experiment.running import FitPredict, FunctionRun, MatrixRun, Runner, outcomes
 from rwk.experiment.tables import Experiment
 from rwk.learn.one_vs_one import encode_classes
-from rwk.learn.search import Grid, Matrices, Task
+from rwk.learn.search import Task
+from rwk.learn.search_grid import Grid
+from rwk.learn.setting_kernels import Matrices
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.backends import backend_name
 from rwk.runtime.machine import versions

@@ -24,7 +24,7 @@ from rwk.experiment.records import read_records
 from rwk.experiment.running import FitPredict
 from rwk.experiment.tables import Experiment
 from rwk.graphs import GraphError, GraphSet
-from rwk.learn.search import Grid
+from rwk.learn.search_grid import Grid
 from rwk.parameters import Parameters
 from rwk.runtime.deadline import done_within
 from rwk.runtime.files import UNFINISHED

@@ -29,7 +29,7 @@ from rwk.gram.matrices import SingleMatrix
 from rwk.gram.matrix_file import save_gram
 from rwk.graphs import GraphSet
 from rwk.learn.grids import for_forms
-from rwk.learn.search import Matrices
+from rwk.learn.setting_kernels import Matrices
 from rwk.runtime.display import card_of
 from rwk.runtime.files import UNFINISHED, check_writable, write_json
 from rwk.runtime.machine import machine_record

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from rwk.experiment.records import Score
-from rwk.learn.search import Matrices, Task, fit_choice, search
+from rwk.learn.search import Task, fit_choice, search
+from rwk.learn.setting_kernels import Matrices
 from rwk.runtime.arrays import IntArray
 
 # (train, test, seed) -> predicted targets of test, or (predicted targets, what was chosen)

@@ -8,7 +8,7 @@ from rwk import baselines
 from rwk.experiment.baseline_runs import fair_search
 from rwk.experiment.tables import markdown
 from rwk.learn.grids import SETTINGS, search_grid
-from rwk.learn.search import Grid
+from rwk.learn.search_grid import Grid
 
 HEAD: Final = ("method", "node labels", "node attributes", "edge labels", "sums of kernels", "η in units of the mean")
 YES, NO, NONE = "yes", "no", "-"

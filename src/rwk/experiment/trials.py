@@ -21,7 +21,7 @@ from rwk.experiment.trial_records import BASE, Trial, append_trial, read_trials
 from rwk.gram.kept import described
 from rwk.graphs import GraphSet
 from rwk.learn.grids import COLOURS, COSTS, ETAS, SETTINGS, search_grid
-from rwk.learn.search import Grid
+from rwk.learn.search_grid import Grid
 from rwk.parameters import Parameters
 
 # kind of dataset -> the setting that changes are made to

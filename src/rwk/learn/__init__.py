@@ -2,6 +2,8 @@
 
     classifier        RWKClassifier: graphs in, classes out; chooses its own settings
       search          chooses setting, treatment, η, C and κ inside one training fold (search_gpu: many folds on a GPU)
+        search_grid   Grid: what is tried
+        setting_kernels  the kernel of each setting and η, from the named matrices of all graphs
         inner_folds   scores of candidates on inner folds
       grids           the named grids: which settings are solved, what is searched on their matrices
       rarity          node weights by how rare the surroundings of a node are, for molecules in space

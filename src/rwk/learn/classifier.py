@@ -22,7 +22,9 @@ from rwk.graphs import GraphSet
 from rwk.kernel import RWKernel
 from rwk.learn.grids import SETTINGS, for_forms, named_settings, search_grid, settings_for, title_of
 from rwk.learn.rarity import learned_rarity, with_rare_nodes
-from rwk.learn.search import Grid, Matrices, Task, search
+from rwk.learn.search import Task, search
+from rwk.learn.search_grid import Grid
+from rwk.learn.setting_kernels import Matrices
 from rwk.learn.svc import IndefiniteSVC
 from rwk.learn.target_checks import classes_of
 from rwk.parameters import Parameters

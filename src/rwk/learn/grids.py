@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from rwk.datasets.forms import grid_of
 from rwk.graphs import GraphSet
-from rwk.learn.search import Grid
+from rwk.learn.search_grid import Grid
 from rwk.parameters import Parameters
 from rwk.runtime.parameter_checks import shown
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rwk.learn.grids import named_settings
-from rwk.learn.search import SUM
+from rwk.learn.search_grid import SUM
 from rwk.learn.target_checks import checked_targets
 from rwk.learn.term_sources import TermOptions, TermSources
 from rwk.learn.treatment import TREATMENTS, TreatedKernel, treat

@@ -16,16 +16,8 @@ import torch
 
 from rwk.learn.inner_folds import Splits, n_validated
 from rwk.learn.one_vs_one import pairs_of, winners
-from rwk.learn.search import (
-    MAX_EXPONENT,
-    Choice,
-    KernelMap,
-    Matrices,
-    Task,
-    best_choice,
-    fit_choice,
-    refine_kappa,
-)
+from rwk.learn.search import Choice, Task, best_choice, fit_choice, refine_kappa
+from rwk.learn.setting_kernels import MAX_EXPONENT, KernelMap, Matrices
 from rwk.learn.smo_gpu import Paths, svm_paths
 from rwk.learn.treatment import diagonal_scale
 from rwk.learn.treatment_gpu import treat_many
