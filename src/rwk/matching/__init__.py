@@ -3,7 +3,8 @@
     match         `match`: soft starts and annealed solves, rounded, refined, and put into a `Matching`
     common        `common_part`, and matching in part: partial couplings, rounded to what the graphs have in common
     find          `find`: where a pattern lies in each of many graphs
-    part_search   the compiled search for common parts and for exact occurrences
+    part_search   the compiled search for common parts
+    backtracking  the compiled search for exact occurrences
     matched       `Matching`: pairs of node names, what stays unmatched, confidence, interchangeable nodes
     later         what a matching knows beside its pairs, computed when it is asked for
     refinement    from couplings and soft starts to the best assignment

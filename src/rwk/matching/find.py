@@ -17,8 +17,9 @@ import numpy as np
 from rwk.convert import as_graphs
 from rwk.discrepancy import joined_graphs, single_graph, with_comparable_edges
 from rwk.graphs import Graph, GraphError, GraphSet
+from rwk.matching.backtracking import embed
 from rwk.matching.common import IN_PART, part_problem, seeds_of
-from rwk.matching.part_search import PartProblem, best_part, embed
+from rwk.matching.part_search import PartProblem, best_part
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.arrays import IntArray
