@@ -12,6 +12,7 @@
       streamed.py          all other steps; a program reads the matrices of its pair tile by tile (Triton)
     batched.py           the numbered steps for B pairs at once (torch): still larger, single pairs, or no Triton
       batched_costs.py     step 1 (costs)
+      batched_pairs.py     step 1 (all else that stays the same), and the map Q
       batched_sinkhorn.py  step 4 (direction)
       partial_batch.py     a mass below 1: its step 4, and what its Q adds
 
@@ -43,8 +44,9 @@ from numpy.typing import NDArray
 
 from rwk.runtime.device import is_out_of_memory, kernels_usable, no_room, open_device, open_devices
 from rwk.runtime.threads import Ticker
-from rwk.transport.gpu.batched import BatchResults, load_batch, solve_batch, solve_places
+from rwk.transport.gpu.batched import BatchResults, solve_batch, solve_places
 from rwk.transport.gpu.batched_costs import linear_cost
+from rwk.transport.gpu.batched_pairs import load_batch
 from rwk.transport.gpu.device_measures import Store, make_store
 from rwk.transport.gpu.devices import dealt, drop_other_stores, run_on_workers, store_of
 from rwk.transport.gpu.plan import LARGEST_BATCH, Group, Job, batched_pair_bytes, fused_shape, group_pairs, run_chunks

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rwk.transport.gpu.batched import UNSURE_32, BatchResults, PairBatch, inner, logarithms, quadratic_map
+from rwk.transport.gpu.batched import UNSURE_32, BatchResults, inner, logarithms
+from rwk.transport.gpu.batched_pairs import PairBatch, quadratic_map
 from rwk.transport.gpu.batched_sinkhorn import sinkhorn_plan
 from rwk.transport.gpu.device_measures import Stack
 from rwk.transport.gpu.streamed import started, stepped, streamed_direction
