@@ -243,7 +243,7 @@ def test_the_page_of_parameters_gives_every_range_and_choice():
     for name, (low, high, strict, _) in parameters.RANGES.items():
         bound = f"From {low} to {high}." if high < math.inf else f"{'Greater than' if strict else 'At least'} {low}"
         assert bound in text[name], name
-    for name, choices in {**parameters._CHOICES, "variant": tuple(parameters.VARIANTS)}.items():
+    for name, choices in {**parameters.CHOICES, "variant": tuple(parameters.VARIANTS)}.items():
         assert all(f'"{choice}"' in text[name] for choice in choices), name
 
 

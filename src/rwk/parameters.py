@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from numbers import Real
@@ -14,6 +13,7 @@ from typing import Any, Final, TypedDict
 
 import numpy as np
 
+from rwk.runtime.allowed_values import CHOICES, FEATURE_METRICS, MAY_BE_NONE, RANGES
 from rwk.runtime.parameter_checks import (
     LARGEST,
     ParameterError,
@@ -26,17 +26,7 @@ from rwk.runtime.parameter_checks import (
 )
 from rwk.transport.problem import CostWeights, ScgOptions
 
-__all__ = ["VARIANTS", "ParameterError", "Parameters", "Scale"]
-
-FEATURE_METRICS: Final = ("l2", "hamming", "both", "product")
-EMBEDDINGS: Final = ("heat-signature", "attention")
-STRUCTURES: Final = ("embedding", "shortest-path", "adjacency", "laplacian", "heat-kernel", "edge-distance")
-STRUCTURE_METRICS: Final = ("auto", "euclidean", "hamming")
-LAPLACIANS: Final = ("normalized", "combinatorial")
-DEGREE_PRIORS: Final = ("attract", "repel")
-DIRECTIONS: Final = ("sinkhorn", "exact")
-PRECISIONS: Final = ("float64", "float32")
-BACKENDS: Final = ("auto", "cpu", "gpu")
+__all__ = ["CHOICES", "FEATURE_METRICS", "RANGES", "VARIANTS", "ParameterError", "Parameters", "Scale"]
 
 # the paper's names of its variants, and what each one sets
 VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -231,14 +221,14 @@ class Parameters:
         if self.variant is not None:
             check_choice("variant", self.variant, tuple(VARIANTS))
             settings = replace(self, **VARIANTS[self.variant])
-        for name, choices in _CHOICES.items():
+        for name, choices in CHOICES.items():
             value = getattr(settings, name)
             if not (name == "scale" and isinstance(value, Mapping)):
                 check_choice(name, value, choices)
         changed: dict[str, Any] = {}
         for name, (low, high, strict, whole) in RANGES.items():
             value = getattr(settings, name)
-            if not (name in _MAY_BE_NONE and value is None):
+            if not (name in MAY_BE_NONE and value is None):
                 check_range(name, value, low=low, high=high, strict=strict, whole=whole)
                 if whole and not isinstance(value, int):  # 2.0, or a number of numpy
                     changed[name] = int(value)
@@ -300,45 +290,3 @@ def _check_scale(scale: Mapping[str, Any]) -> None:
 
 def _is_finite(number: Any) -> bool:
     return isinstance(number, Real) and not isinstance(number, bool) and bool(abs(number) <= LARGEST)  # type: ignore[operator]
-
-
-_CHOICES: Final[dict[str, tuple[str, ...]]] = {
-    "feature_metric": FEATURE_METRICS,
-    "embedding": EMBEDDINGS,
-    "structure": STRUCTURES,
-    "structure_metric": STRUCTURE_METRICS,
-    "laplacian": LAPLACIANS,
-    "scale": ("fit", "none"),
-    "degree_prior": DEGREE_PRIORS,
-    "direction": DIRECTIONS,
-    "precision": PRECISIONS,
-    "backend": BACKENDS,
-}
-
-# name -> lowest, highest, lowest itself excluded, whole number
-RANGES: Final[dict[str, tuple[float, float, bool, bool]]] = {
-    "hops": (0, 64, False, True),
-    "wl_rounds": (0, 64, False, True),
-    "hamming_weight": (0, 1, False, False),
-    "label_weight": (0, 1, False, False),
-    "return_weight": (0, math.inf, False, False),
-    "attribute_weight": (0, math.inf, False, False),
-    "attribute_rounds": (0, 64, False, True),
-    "embedding_dim": (2, 4096, False, True),
-    "walk_length": (1, 64, False, True),
-    "n_walks": (1, math.inf, False, True),
-    "beta_local": (0, math.inf, False, False),
-    "beta_global": (0, math.inf, False, False),
-    "laplacian_source": (0, math.inf, False, False),
-    "laplacian_target": (0, math.inf, False, False),
-    "ridge": (0, math.inf, False, False),
-    "degree_weight": (0, math.inf, False, False),
-    "mass": (0, 1, True, False),
-    "entropy": (0, math.inf, True, False),
-    "max_iter": (1, math.inf, False, True),
-    "sinkhorn_iter": (1, math.inf, False, True),
-    "tol": (0, math.inf, False, False),
-    "eta": (0, math.inf, True, False),
-    "random_state": (0, math.inf, False, True),
-}
-_MAY_BE_NONE: Final = ("embedding_dim", "random_state")

@@ -11,7 +11,7 @@ from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 
 from rwk.cli.screen import console, said_if_stopped, say
-from rwk.parameters import RANGES
+from rwk.runtime.allowed_values import RANGES
 from rwk.runtime.parameter_checks import range_in_words
 
 IN_SIGHT: Final = ("backend", "n_jobs")  # the parameters that `--help` lists; `--help-tuning` lists the others

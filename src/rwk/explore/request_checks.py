@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 from rwk.explore.settings import SLIDERS, Settings, to_page
 from rwk.explore.state import Explorer
 from rwk.graphs import GraphError
-from rwk.parameters import FEATURE_METRICS
+from rwk.runtime.allowed_values import FEATURE_METRICS
 
 MAX_KEY = 64
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final, NamedTuple
 
 from rwk.graphs import GraphError
-from rwk.parameters import FEATURE_METRICS, Parameters
+from rwk.parameters import Parameters
+from rwk.runtime.allowed_values import FEATURE_METRICS
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from rwk.explore.pair_drawing import styles
 from rwk.explore.settings import Slider, sliders_of, to_page
 from rwk.explore.state import Explorer
 from rwk.explore.upload import MAX_BYTES
-from rwk.parameters import FEATURE_METRICS
+from rwk.runtime.allowed_values import FEATURE_METRICS
 from rwk.runtime.words import counted
 
 Components = Any

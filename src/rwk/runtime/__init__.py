@@ -17,6 +17,7 @@
     memory            freed memory that is handed back to the system
     finite            the last check of a result: NaN and infinity become an error
     parameter_checks  checks of the type and range of one parameter
+    allowed_values    which choices and ranges each parameter has
     words             counts, durations and sizes as text
     display           which module draws the notebook cards of records
     smiles_reader     which module makes graphs from SMILES
