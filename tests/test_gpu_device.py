@@ -96,7 +96,10 @@ def test_two_workers_share_one_gpu(gpu: Any, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("name", sorted(set(CASES) - {"attention"}))
-def test_graphs_are_represented_as_on_the_cpu(name: str) -> None:
+def test_graphs_are_represented_as_on_the_cpu(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rwk.represent import spectrum_gpu
+
+    monkeypatch.setattr(spectrum_gpu, "LEFT_TO_CPU", 0)  # so that the GPU decomposes these small graphs too
     looks, settings = CASES[name]
     graphs = GraphSet.from_graphs(ragged_set(7, (1, 2, 3, 8, 9, 14, 20, 37, 37, 70), **looks))
     found, scale = represent(graphs, Parameters.of({**settings, "backend": "gpu"}))

@@ -5,8 +5,8 @@ more than any eigenvalue of a normalised Laplacian: its eigenvectors come last a
 precision, as on the CPU.
 
 Graphs of at most `LEFT_TO_CPU` nodes are decomposed by the threads of the CPU, unless attention needs all spectra on
-the device: LAPACK takes 0.07 ms for 32 nodes and 5 ms for 256 in one thread, while the GPU took about 0.4 ms per graph
-of NCI1 (30 nodes on average), as if it decomposed the graphs of a batch one after the other.
+the device. With all spectra on an H200, representing NCI1 took 2.1 s, on two cores of a CPU 0.5 s; one thread of LAPACK
+takes 0.07 ms for 32 nodes and 5 ms for 256. Where exactly the GPU is faster has not been measured.
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ class SpectraOfWidth(NamedTuple):
 
 
 def known_from_device(graphs: GraphSet, needs: Needs, parameters: Parameters) -> Known:
-    """lambda_max and the structure embedding of every graph; nothing if C_P needs the spectra on the CPU anyway."""
+    """lambda_max and the structure embedding of the graphs that are not left to the CPU.
+
+    Nothing if C_P needs the spectra on the CPU anyway.
+    """
     attention = needs.embedded and parameters.embedding == "attention"
     least = 0 if attention else LEFT_TO_CPU + 1
     if (needs.cost and parameters.structure == "heat-kernel" and not attention) or graphs.sizes.max() < least:
