@@ -86,19 +86,18 @@ def _prepared(estimator: Any, graphs: GraphSet, codes: IntArray, task: FoldTask)
 
 def _fitted(estimator: Any, sets: tuple[GraphSet, GraphSet], codes: IntArray, folds: list[_Fold]) -> list[Any]:
     """Codes predicted for the test graphs, what was chosen, and histories, for each fold."""
-    from rwk.baselines.networks.batches import check_device, graph_tensors
-    from rwk.baselines.networks.stacked_batches import SharedGraphs
+    from rwk.baselines.networks.batches import check_device
 
     check_device(estimator.device)
     graphs, described = sets
     whole = clone(estimator)
     whole._learn(described)
-    largest = max(folds, key=lambda fold: float(fold.estimator.sizes_.mean()))  # which has the most receptive fields
-    x = _inputs(whole, described, estimator.device)
-    shared = SharedGraphs.of(graph_tensors(graphs, x, largest.estimator._fields(graphs), estimator.device), codes)
     members = [
         (at, choice, _member(fold, choice, whole)) for at, fold in enumerate(folds) for choice in fold.candidates
     ]
+    largest = max(folds, key=lambda fold: float(fold.estimator.sizes_.mean()))  # which has the most receptive fields
+    x = _inputs(whole, described, estimator.device)
+    shared = _shared(graphs, x, codes, largest.estimator, members[0][2].network)
     groups: dict[Any, list[int]] = {}
     for number, (_, _, member) in enumerate(members):
         groups.setdefault(_signature(member.network), []).append(number)
@@ -116,6 +115,18 @@ def _fitted(estimator: Any, sets: tuple[GraphSet, GraphSet], codes: IntArray, fo
             scores[at] = trained.score, -trained.loss
             results[at] = predicted, {**choice, "epoch": trained.epoch}
     return [(*result, history) for result, history in zip(results, histories, strict=True)]
+
+
+def _shared(graphs: GraphSet, x: Any, codes: IntArray, estimator: Any, network: Any) -> Any:
+    """The graphs on the device; where the network allows it, equal nodes are one."""
+    from rwk.baselines.networks.batches import graph_tensors
+    from rwk.baselines.networks.merged_nodes import merged_nodes
+    from rwk.baselines.networks.stacked_batches import SharedGraphs
+    from rwk.baselines.networks.stacked_networks import stacked_network
+
+    if stacked_network(network).adds_only and graphs.node_attributes is None:
+        return SharedGraphs.of_merged(merged_nodes(graphs), x, codes)
+    return SharedGraphs.of(graph_tensors(graphs, x, estimator._fields(graphs), estimator.device), codes)
 
 
 def _described(graphs: GraphSet) -> GraphSet:

@@ -14,4 +14,5 @@ stacked_training    the same loop for a stack; replay: its steps as CUDA graphs
 stack_state         weights and optimizers of a stack
 stacked_networks    the four networks again, stacked_layers: what they are made of
 stacked_batches     one batch per network, padded; neighbour_kernel: sums over neighbours by a Triton kernel
+merged_nodes        nodes that GIN cannot tell apart, as one
 """

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from rwk.baselines.networks.batches import Arranged, GraphTensors
+from rwk.baselines.networks.merged_nodes import MergedNodes
 from rwk.runtime.arrays import IntArray
 from rwk.runtime.device import kernels_usable
 
@@ -23,6 +24,18 @@ class Shape(NamedTuple):
 
     nodes: int  # per network; 0 if the network reads receptive fields only
     widest: int  # of one graph; 0 if the network does not ask
+
+
+class Links(NamedTuple):
+    """What `sum_over_neighbours` needs: the neighbours of each node, listed one by one or as ranges for a kernel."""
+
+    tails: Any
+    heads: Any = None  # one per tail, if they are listed
+    ranges: tuple[Any, Any, Any] | None = (
+        None  # (low, high, begin): the neighbours of node v are begin[v] + tails[low[v]:high[v]]
+    )
+    counts: Any = None  # how often each tail is added, if nodes are merged
+    copies: Any = None  # (M, N, 1) how many nodes each stands for, if nodes are merged
 
 
 class StackedBatch(NamedTuple):
@@ -36,11 +49,11 @@ class StackedBatch(NamedTuple):
     x: Any  # (M, N, d), 0 in the padding; None without nodes
     nodes: Any  # (M, N) indices of the nodes in the set; the number of all nodes in the padding
     owner: Any  # (M, N) graph of each node; B in the padding
-    real: Any  # (M, 1, N) 1 for a node, 0 for padding
-    pooling: Any  # (M, B, N) 1 if the node belongs to the graph, otherwise 0
+    real: Any  # (M, 1, N) how many nodes each stands for: 1, more if nodes are merged, 0 for padding
+    pooling: Any  # (M, B, N) the same if the node belongs to the graph, otherwise 0
     degrees: Any  # (M, N, 1)
     places: Any  # (M, B, places, d) what the receptive fields read, 0 for no node; None if there are no fields
-    links: Any  # what `sum_over_neighbours` needs
+    links: Links
     widest: int
 
     @property
@@ -72,6 +85,31 @@ class SharedGraphs:
     edge_ends: Any  # (V + 2,) the edges that lead to node v are edge_ends[v] .. edge_ends[v + 1]
     tails: Any  # (2 E,) numbered inside each graph
     host_sizes: IntArray  # (G + 1,)
+    counts: Any = None  # (2 E,) how often each tail is added, and
+    copies: Any = None  # (V + 1,) how many nodes each stands for; None unless nodes are merged
+
+    @classmethod
+    def of_merged(cls, merged: MergedNodes, x: Any, codes: IntArray) -> SharedGraphs:
+        """Graphs with one node for all nodes that sums over neighbours cannot tell apart."""
+        device = x.device
+        sizes = np.append(np.diff(merged.node_offsets), 0)
+
+        def placed(values: IntArray) -> Any:
+            return torch.from_numpy(np.asarray(values, np.int64)).to(device)
+
+        x = x[placed(merged.first)]
+        return cls(
+            x=torch.cat([x, x.new_zeros((1, x.shape[1]))]),
+            sizes=placed(sizes),
+            offsets=placed(merged.node_offsets),
+            classes=placed(np.append(codes, 0)),
+            fields=None,
+            edge_ends=placed(np.append(merged.edge_ends, merged.edge_ends[-1])),
+            tails=placed(merged.tails),
+            host_sizes=sizes,
+            counts=placed(merged.counts).to(x.dtype),
+            copies=placed(np.append(merged.copies, 1)).to(x.dtype),
+        )
 
     @classmethod
     def of(cls, graphs: GraphTensors, codes: IntArray) -> SharedGraphs:
@@ -104,7 +142,7 @@ class SharedGraphs:
         plain = {"numbers": numbers, "there": there, "classes": self.classes[numbers], "sizes": sizes}
         places = None if self.fields is None else self._scaled(self.fields[numbers], scale)
         if not shape.nodes:
-            empty = dict.fromkeys(("x", "nodes", "owner", "real", "pooling", "degrees", "links"))
+            empty: dict[str, Any] = dict.fromkeys(("x", "nodes", "owner", "real", "pooling", "degrees", "links"))
             return StackedBatch(**plain, **empty, first=ends - sizes, places=places, widest=0)
         n_graphs = numbers.shape[1]
         slots = torch.arange(shape.nodes, device=numbers.device).expand(len(numbers), -1).contiguous()
@@ -115,17 +153,21 @@ class SharedGraphs:
         nodes = torch.where(inside, self.offsets[numbers.gather(1, at)] + slots - begin, len(self.x) - 1)
         low, high = self.edge_ends[nodes], self.edge_ends[nodes + 1]
         own = torch.arange(n_graphs, device=numbers.device)[:, None]
+        copies = None if self.copies is None else self.copies[nodes]
+        real, pooling = inside[:, None].to(self.x.dtype), (owner[:, None] == own).to(self.x.dtype)
+        if copies is not None:
+            real, pooling = real * copies[:, None], pooling * copies[:, None]
         return StackedBatch(
             **plain,
             first=ends - sizes,
             x=self._scaled(nodes, scale),
             nodes=nodes,
             owner=owner,
-            real=inside[:, None].to(self.x.dtype),
-            pooling=(owner[:, None] == own).to(self.x.dtype),
+            real=real,
+            pooling=pooling,
             degrees=(high - low)[..., None].to(self.x.dtype),
             places=places,
-            links=self._links(begin, low, high),
+            links=self._links(begin, low, high)._replace(copies=None if copies is None else copies[..., None]),
             widest=shape.widest,
         )
 
@@ -137,17 +179,17 @@ class SharedGraphs:
         factor, shift = (each if x.ndim == 3 else each[:, None] for each in scale)
         return torch.where(inside, x * factor + shift, 0.0)
 
-    def _links(self, begin: Any, low: Any, high: Any) -> Any:
-        """The edges that lead to each node: as ranges for a kernel, or else listed one by one."""
+    def _links(self, begin: Any, low: Any, high: Any) -> Links:
         n_nodes = begin.shape[1]
         begin = begin + n_nodes * torch.arange(len(begin), device=begin.device)[:, None]
         if kernels_usable(begin.device):
-            return low.flatten(), high.flatten(), begin.flatten(), self.tails
-        counts = (high - low).flatten()
-        heads = torch.repeat_interleave(counts)
-        before = counts.cumsum(0) - counts
+            return Links(self.tails, ranges=(low.flatten(), high.flatten(), begin.flatten()), counts=self.counts)
+        n_tails = (high - low).flatten()
+        heads = torch.repeat_interleave(n_tails)
+        before = n_tails.cumsum(0) - n_tails
         edges = torch.arange(len(heads), device=heads.device) + (low.flatten() - before)[heads]
-        return begin.flatten()[heads] + self.tails[edges], heads
+        counts = None if self.counts is None else self.counts[edges]
+        return Links(begin.flatten()[heads] + self.tails[edges], heads, counts=counts)
 
 
 def sum_over_neighbours(x: Any, batch: StackedBatch) -> Any:
@@ -180,23 +222,31 @@ def rows_by_graph(rows: Any, batch: StackedBatch, width: int, order: Any = None)
 
 
 class _NeighbourSum(torch.autograd.Function):  # type: ignore[misc]
-    """A x; A is symmetric, so the gradient is A times the gradient."""
+    """A x. A is symmetric, so the gradient is A times the gradient.
+
+    With merged nodes, A[a, b] counts the neighbours in b of one node of a; copies[a] A[a, b] is symmetric.
+    """
 
     @staticmethod
-    def forward(ctx: Any, x: Any, links: Any) -> Any:
+    def forward(ctx: Any, x: Any, links: Links) -> Any:
         ctx.links = links
         return _neighbour_sum(x, links)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, None]:
-        return _neighbour_sum(gradients[0], ctx.links), None
+        links = ctx.links
+        if links.copies is None:
+            return _neighbour_sum(gradients[0], links), None
+        return links.copies * _neighbour_sum(gradients[0] / links.copies, links), None
 
 
-def _neighbour_sum(x: Any, links: Any) -> Any:
+def _neighbour_sum(x: Any, links: Links) -> Any:
     rows = x.reshape(-1, x.shape[2])
-    if len(links) == 2:
-        tails, heads = links
-        return torch.zeros_like(rows).index_add_(0, heads, rows.index_select(0, tails)).reshape(x.shape)
+    if links.ranges is None:
+        read = rows.index_select(0, links.tails)
+        if links.counts is not None:
+            read = read * links.counts[:, None]
+        return torch.zeros_like(rows).index_add_(0, links.heads, read).reshape(x.shape)
     from rwk.baselines.networks.neighbour_kernel import sum_rows
 
-    return sum_rows(rows, *links).reshape(x.shape)
+    return sum_rows(rows, *links.ranges, links.tails, links.counts).reshape(x.shape)

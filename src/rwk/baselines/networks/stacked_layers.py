@@ -114,7 +114,7 @@ def _mix(values: Any) -> Any:
 
 
 class _Normalized(torch.autograd.Function):  # type: ignore[misc]
-    """Batch normalisation over the real rows; their mean and (biased) variance are returned beside."""
+    """Batch normalisation over rows, each counted `real` times; mean and (biased) variance are returned beside."""
 
     @staticmethod
     def forward(ctx: Any, x: Any, gain: Any, shift: Any, real: Any, counts: Any) -> Any:
@@ -124,16 +124,16 @@ class _Normalized(torch.autograd.Function):  # type: ignore[misc]
         variance = torch.bmm(share, x * x)
         root = torch.rsqrt(variance + EPSILON)
         x = x * root
-        ctx.save_for_backward(x, root * gain[:, None], real, share)
+        ctx.save_for_backward(x, root * gain[:, None], share)
         ctx.mark_non_differentiable(mean, variance)
         return torch.addcmul(shift[:, None], x, gain[:, None]), mean[:, 0], variance[:, 0]
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
-        x, factor, real, share = ctx.saved_tensors
+        x, factor, share = ctx.saved_tensors
         given = gradients[0]
         # the gradient of padding is zero already: nothing reads it
-        for_gain, for_shift = torch.bmm(real, given * x), torch.bmm(real, given)
-        counts = share.amax(dim=2, keepdim=True)  # 1 / number of nodes
-        for_x = factor * (given - counts * (for_shift + x * for_gain)) * real.mT
+        every = torch.ones_like(share)
+        for_gain, for_shift = torch.bmm(every, given * x), torch.bmm(every, given)
+        for_x = factor * (given - share.mT * (for_shift + x * for_gain))
         return for_x, for_gain[:, 0], for_shift[:, 0], None, None

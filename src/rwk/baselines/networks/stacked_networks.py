@@ -44,6 +44,7 @@ class StackedNetwork(NamedTuple):
     places: Callable[[Any], int]  # the own places of a network
     nodes: bool = True  # whether nodes are read, not only receptive fields
     widest: bool = False  # whether graphs are padded to the largest
+    adds_only: bool = False  # whether equal nodes stay equal, so that they can be merged (`merged_nodes`)
 
 
 def stacked_network(network: Any) -> StackedNetwork:
@@ -193,7 +194,7 @@ def _windows_of(network: Any) -> int:
 
 
 KINDS: Mapping[type, StackedNetwork] = {
-    GINNetwork: StackedNetwork(gin, softmax_loss, _same, _widened_gin, lambda network: 1),
+    GINNetwork: StackedNetwork(gin, softmax_loss, _same, _widened_gin, lambda network: 1, adds_only=True),
     PatchySanNetwork: StackedNetwork(
         patchy_san, softmax_loss, _same, _widened_patchy_san, _windows_of, nodes=False
     ),
