@@ -280,6 +280,13 @@ def test_all_stands_for_every_method() -> None:
     assert len(all_methods(["wl", "all"])) == 19
 
 
+@pytest.fixture
+def _needy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hash kernels that don't apply to graphs without labels and attributes."""
+    monkeypatch.setattr("rwk.baselines.hashing.HashKernel.accepts", ("attributes", "labels"))
+
+
+@pytest.mark.usefixtures("_needy")
 @pytest.mark.parametrize("ours", ["RWK", "rwk", "RWK-1"])
 def test_all_methods_stand_beside_rwk(ours: str, tmp_path: Path) -> None:
     """Under the name of its records: runs of version 0.1 called it rwk."""
@@ -299,6 +306,7 @@ def test_all_methods_stand_beside_rwk(ours: str, tmp_path: Path) -> None:
 # notes
 
 
+@pytest.mark.usefixtures("_needy")
 def test_what_does_not_apply_leaves_a_note(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", "rwk")
     graphs = graphs_of(labels=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -139,10 +140,27 @@ def test_methods_describe_themselves(name: str) -> None:
     assert "20" in method.reference
 
 
-@pytest.mark.parametrize("name", ["hgk-wl", "hgk-sp"])
-def test_a_method_that_does_not_apply_says_so(name: str) -> None:
+@pytest.mark.parametrize("name", ALL)
+def test_every_method_applies_to_bare_graphs(name: str) -> None:
+    assert name in baselines.applicable(DATA["structure"])
+
+
+# retgk has return probabilities in their place; p-wl breaks ties by an order of colours, which is free
+@pytest.mark.parametrize("name", [name for name in KERNELS if name not in ("retgk", "p-wl")])
+def test_degrees_stand_for_missing_labels(name: str) -> None:
+    bare = DATA["structure"]
+    degrees = np.bincount(bare.packed_edges.ravel(), minlength=int(bare.node_offsets[-1])).astype(np.int64)
+    labelled = replace(bare, node_labels=degrees)
+    np.testing.assert_allclose(
+        baselines.get(name).fit_transform(bare), baselines.get(name).fit_transform(labelled), atol=1e-12
+    )
+
+
+def test_a_method_that_does_not_apply_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = baselines.get("hgk-wl")
+    monkeypatch.setattr(type(kernel), "accepts", ("attributes", "labels"))
     with pytest.raises(NotApplicable, match=r"does not apply to .* needs node attributes or labels"):
-        baselines.get(name).fit(DATA["structure"])
+        kernel.fit(DATA["structure"])
 
 
 def test_the_package_is_reached_by_its_name() -> None:

@@ -25,12 +25,13 @@ _REFERENCE = (
 class HashKernel(HistogramKernel):
     """Mean of a label kernel over random labels floor((x·v + b) / width), v normal, b uniform.
 
-    Attributes are standardised over the fitted graphs; for graphs without attributes, one-hot labels are hashed. With
-    features="both", the random label of a node is the pair of the hash of its attributes and its own label.
+    Attributes are standardised over the fitted graphs; for graphs without attributes, one-hot labels are hashed, or
+    one-hot degrees if there are no labels. With features="both", the random label of a node is the pair of the hash of
+    its attributes and its own label.
     """
 
     reference: ClassVar[str] = _REFERENCE
-    accepts: ClassVar[tuple[str, ...]] = ("attributes", "labels")
+    accepts: ClassVar[tuple[str, ...]] = ("attributes", "labels", "structure")
     sees: ClassVar[str] = EITHER
     fair_values: ClassVar[Mapping[str, Sequence[Any]]] = {"features": ("labels", "attributes", "both")}
 
@@ -80,7 +81,7 @@ class HGKWL(HashKernel):
         Width of the bins of a hash, in standard deviations of the attributes.
     features : {"auto", "labels", "attributes", "both"}, default "auto"
         What is hashed: attributes, one-hot labels, or attributes with the label beside each hash ("both"). "auto" is
-        "attributes" if there are any, otherwise "labels".
+        "attributes" if there are any, otherwise "labels"; degrees stand for missing labels.
     normalize : bool, default True
         Whether to scale the kernel to a unit diagonal.
     random_state : int, default 0
@@ -134,7 +135,7 @@ class HGKSP(HashKernel):
         Width of the bins of a hash, in standard deviations of the attributes.
     features : {"auto", "labels", "attributes", "both"}, default "auto"
         What is hashed: attributes, one-hot labels, or attributes with the label beside each hash ("both"). "auto" is
-        "attributes" if there are any, otherwise "labels".
+        "attributes" if there are any, otherwise "labels"; degrees stand for missing labels.
     normalize : bool, default True
         Whether to scale the kernel to a unit diagonal.
     random_state : int, default 0

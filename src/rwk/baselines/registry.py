@@ -113,8 +113,8 @@ def applicable(graphs: GraphSet) -> list[str]:
 
     >>> from rwk import as_graphs
     >>> import networkx as nx
-    >>> sorted(set(names()) - set(applicable(as_graphs([nx.path_graph(3)]))))
-    ['hgk-sp', 'hgk-wl']
+    >>> applicable(as_graphs([nx.path_graph(3)])) == names()  # degrees stand for missing labels
+    True
     """
     return [name for name in _METHODS if _class_of(name).applies(graphs)]
 
