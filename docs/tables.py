@@ -111,10 +111,12 @@ def ablated(root: Path) -> str:
     apart = [test for test in tests if test.p_value < 0.05]
     worse = sum(test.difference > 0 for test in apart)
     count = f"{len(apart)} of them differ from RWK ({worse} are worse)" if apart else "none of them differs from RWK"
+    lead = round(100 * sum(test.difference for test in tests) / len(tests), 1)
+    mean = f"RWK is {'ahead' if lead > 0 else 'behind'} by {abs(lead):.1f} points" if lead else "RWK is level with them"
     return (
         "Variants that leave out the regularisers, the local variation, the local part or the global part were run on "
         f"the same folds, {len(tests)} comparisons in all. At p < 0.05, not corrected for their number, {count}; in "
-        f"the mean RWK is ahead by {100 * sum(test.difference for test in tests) / len(tests):+.1f} points."
+        f"the mean {mean}."
     )
 
 
