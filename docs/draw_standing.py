@@ -20,8 +20,9 @@ def main() -> None:
     for row, (_, by_method) in enumerate(scores.items()):
         others = {method: 100 * score for method, score in by_method.items() if method != "RWK"}
         mine = 100 * by_method["RWK"]
-        ax.scatter(list(others.values()), [row] * len(others), s=26, color=GREY, alpha=0.65, linewidths=0)
-        ax.scatter([mine], [row], s=70, color=COLOUR, zorder=3)
+        ax.scatter([mine], [row], s=90, color=COLOUR)
+        # in front, so that a baseline as good as RWK is not hidden
+        ax.scatter(list(others.values()), [row] * len(others), s=24, color=GREY, linewidths=0.5, edgecolors="white")
         best = max(others, key=others.__getitem__)
         ax.annotate(
             best, (others[best], row), (0, 7), textcoords="offset points", ha="center", fontsize=7, color="#555555"
@@ -37,8 +38,8 @@ def main() -> None:
     ax.set_axisbelow(True)
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
-    ax.scatter([], [], s=70, color=COLOUR, label="RWK")
-    ax.scatter([], [], s=26, color=GREY, label="the sixteen baselines")
+    ax.scatter([], [], s=90, color=COLOUR, label="RWK")
+    ax.scatter([], [], s=24, color=GREY, label="the sixteen baselines")
     ax.legend(loc="lower left", frameon=False)
     with matplotlib.rc_context({"svg.hashsalt": PLACE.stem}):  # so that equal records give equal files
         figure.savefig(PLACE, bbox_inches="tight", metadata={"Date": None})
