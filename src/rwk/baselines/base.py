@@ -11,6 +11,7 @@ what the method does by itself. The fair grid of such a method tries both togeth
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Final, Literal, Self
@@ -40,7 +41,7 @@ class NotApplicable(GraphError):
     """Raised if a method can't use the given graphs; the message says what it needs."""
 
 
-class Baseline(BaseEstimator):  # type: ignore[misc]
+class Baseline(BaseEstimator, ABC):  # type: ignore[misc]
     """Facts about a method; `accepts` lists what it can use: "labels", "attributes", "structure" (neither of them)."""
 
     title: ClassVar[str]
@@ -150,12 +151,12 @@ class GraphKernel(TransformerMixin, Baseline):  # type: ignore[misc]
     def _learn(self, graphs: GraphSet) -> None:
         """Learn from the fitted graphs what representing new graphs needs."""
 
-    def _represent(self, graphs: GraphSet) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def _represent(self, graphs: GraphSet) -> Any: ...
 
+    @abstractmethod
     def _compare(self, rows: Any, columns: Any) -> FloatArray:
         """The kernel matrix of two representations; without columns, the symmetric one of the rows."""
-        raise NotImplementedError
 
 
 class HistogramKernel(GraphKernel):
@@ -163,9 +164,9 @@ class HistogramKernel(GraphKernel):
 
     normalize: bool
 
+    @abstractmethod
     def _represent(self, graphs: GraphSet) -> list[Histograms]:
         """The terms of the sum."""
-        raise NotImplementedError
 
     def _compare(self, rows: list[Histograms], columns: list[Histograms] | None) -> FloatArray:
         if columns is None:
@@ -221,9 +222,9 @@ class DiscrepancyKernel(GraphKernel):
     def _compare(self, rows: Any, columns: Any) -> FloatArray:
         return np.asarray(np.exp(-self.gamma * self._discrepancies(rows, columns)))
 
+    @abstractmethod
     def _discrepancies(self, rows: Any, columns: Any) -> FloatArray:
         """The discrepancies of two representations; without columns, the symmetric ones of the rows."""
-        raise NotImplementedError
 
 
 class GraphClassifier(ClassifierMixin, Baseline):  # type: ignore[misc]

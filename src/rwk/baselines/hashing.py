@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -63,9 +64,9 @@ class HashKernel(HistogramKernel):
         """The part of the work that does not depend on the hash."""
         return graphs
 
+    @abstractmethod
     def _labelled(self, prepared: Any, labels: IntArray) -> Histograms:
         """The counts of the label kernel, for the labels of one hash."""
-        raise NotImplementedError
 
 
 class HGKWL(HashKernel):

@@ -8,6 +8,7 @@ when a network is built.
 from __future__ import annotations
 
 import functools
+from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -163,8 +164,8 @@ class NeuralClassifier(GraphClassifier):
         """Receptive fields, if the network needs them."""
         return None
 
-    def _network(self, width: int, n_classes: int) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def _network(self, width: int, n_classes: int) -> Any: ...
 
 
 def torch_modules(title: str) -> tuple[Any, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -28,9 +29,9 @@ class ColourKernel(RoundsKernel):
         owner = owners(graphs)
         return [self._counted(owner, colours, len(graphs)) for colours in wl_colours(graphs, self.rounds)]
 
+    @abstractmethod
     def _counted(self, owner: IntArray, colours: Colours, n_graphs: int) -> Histograms:
         """Counts of the colours of one round."""
-        raise NotImplementedError
 
 
 class WL(ColourKernel):
