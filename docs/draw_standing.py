@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 from tables import ROOT, accuracies
@@ -13,9 +14,16 @@ PLACE = Path(__file__).parent / "images" / "how-good.svg"
 GREY, COLOUR = "#9aa0a6", "#c0392b"
 
 
+def write(ax: Any, row: float, accuracy: str, rank: str, color: str) -> None:
+    """Two words to the right of a row."""
+    for place, word in ((1.055, accuracy), (1.085, rank)):
+        aligned = "right" if word is accuracy else "left"
+        ax.text(place, row, word, transform=ax.get_yaxis_transform(), ha=aligned, va="center", fontsize=9, color=color)
+
+
 def main() -> None:
     scores = accuracies(ROOT)
-    figure = new_figure(8.0, 6.2)
+    figure = new_figure(8.0, 4.7)
     ax = figure.subplots()
     for row, (_, by_method) in enumerate(scores.items()):
         others = {method: 100 * score for method, score in by_method.items() if method != "RWK"}
@@ -25,11 +33,11 @@ def main() -> None:
         ax.scatter(list(others.values()), [row] * len(others), s=24, color=GREY, linewidths=0.5, edgecolors="white")
         best = max(others, key=others.__getitem__)
         ax.annotate(
-            best, (others[best], row), (0, 7), textcoords="offset points", ha="center", fontsize=7, color="#555555"
+            best, (others[best], row), (0, 5.5), textcoords="offset points", ha="center", fontsize=7, color="#555555"
         )
         rank = 1 + sum(score > mine for score in others.values())
-        ax.text(1.015, row, f"{rank} of {len(by_method)}", transform=ax.get_yaxis_transform(), va="center", fontsize=9)
-    ax.text(1.015, -0.85, "rank", transform=ax.get_yaxis_transform(), va="center", fontsize=9, color="#555555")
+        write(ax, row, f"{mine:.1f}", f"{rank} of {len(by_method)}", "black")
+    write(ax, -0.95, "RWK", "rank", "#555555")
     ax.set_yticks(range(len(scores)), list(scores))
     ax.invert_yaxis()
     ax.set_xlim(right=95)

@@ -27,14 +27,15 @@ from rwk.experiment.regression import (
     regression_table,
 )
 from rwk.experiment.regression_methods import REGRESSION_METHODS
-from rwk.experiment.results import extent, read_results
+from rwk.experiment.results import extent, is_fair, read_results
 from rwk.experiment.statistics import average_ranks, complete_part
 from rwk.experiment.tables import accuracy, markdown
 
 ROOT = Path(__file__).parent.parent
 PAGES = (
     ROOT / "README.md",
-    *(ROOT / "docs" / name for name in ("how-good.md", "performance.md", "own-costs.md", "matching.md", "find.md")),
+    *(ROOT / "docs" / name for name in ("how-good.md", "evaluation.md", "performance.md", "own-costs.md")),
+    *(ROOT / "docs" / name for name in ("matching.md", "find.md")),
     ROOT / "docs" / "clustering.md",
     ROOT / "docs" / "regression.md",
     ROOT / "docs" / "tutorials" / "regression.md",
@@ -67,20 +68,52 @@ def losses(root: Path) -> str:
     return f"{first} Ahead of it by more are: {'; '.join(behind)}." if behind else first
 
 
+def rank(root: Path) -> str:
+    """The average rank of RWK over all datasets, and of the next of the methods that have a result on all of them."""
+    scores = accuracies(root)
+    named = _named_ranks(average_ranks(complete_part(scores)))
+    after, its_rank = min((pair for pair in named.items() if pair[0] != "RWK"), key=lambda pair: pair[1])
+    return (
+        f"The average rank of RWK over the {len(scores)} datasets is {_mean_place(scores):.2f}; the next of the "
+        f"methods that have a result on all of them is {after}, with {its_rank:.2f}."
+    )
+
+
 def ranks(root: Path) -> str:
     """The average rank of RWK over all datasets, beside those of the methods that have a result on all of them."""
     scores = accuracies(root)
-    places = [1 + sum(score > row["RWK"] for score in row.values()) for row in scores.values()]
     found = average_ranks(complete_part(scores))
-    named = dict(zip(found.methods, found.ranks.tolist(), strict=True))
+    named = _named_ranks(found)
     near = [name for name, rank in named.items() if 0 < rank - named["RWK"] < found.critical_difference]
     listed = ", ".join(f"{name} {rank:.2f}" for name, rank in named.items())
     return (
-        f"The average of the ranks above is {sum(places) / len(places):.2f}. Among the {len(named)} methods that have "
+        f"The average of the ranks above is {_mean_place(scores):.2f}. Among the {len(named)} methods that have "
         f"a result on all {found.n_datasets} datasets, average ranks are {listed}. By Nemenyi's test (5 %), ranks must "
         f"differ by {found.critical_difference:.2f} before so few datasets can tell two methods apart: by this test "
         f"alone, RWK can't be told from {', '.join(near[:-1])} and {near[-1]}."
     )
+
+
+def _mean_place(scores: dict[str, dict[str, float]]) -> float:
+    """The mean over datasets of the rank of RWK among the methods that have a result there."""
+    return sum(1 + sum(score > row["RWK"] for score in row.values()) for row in scores.values()) / len(scores)
+
+
+def _named_ranks(found: Any) -> dict[str, float]:
+    return dict(zip(found.methods, found.ranks.tolist(), strict=True))
+
+
+def daggers(root: Path) -> str:
+    """The results of baselines that were not made under the rules of a fair comparison."""
+    found = read_results(root / "results")
+    left = {
+        name: [method for method in paper.BASELINES if (name, method) in found and not is_fair(found, name, method)]
+        for name in (*paper.DISCRETE, *paper.CONTINUOUS)
+    }
+    listed = "; ".join(f"{name} ({', '.join(methods)})" for name, methods in left.items() if methods)
+    if not listed:
+        return "All results were made under these rules."
+    return f"Not repeated under these rules yet, and marked † in the long tables: {listed}."
 
 
 def published(root: Path) -> str:
@@ -687,7 +720,9 @@ def planned(name: str) -> int:
 OF_FOLDS = (
     results,
     standing,
+    rank,
     ranks,
+    daggers,
     published,
     ablated,
     networks,
