@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
-from tables import ROOT, accuracies
+from tables import ROOT
+from tables_accuracy import accuracies
 
 from rwk.report import new_figure
 

@@ -247,26 +247,26 @@ def test_the_page_of_parameters_gives_every_range_and_choice():
         assert all(f'"{choice}"' in text[name] for choice in choices), name
 
 
-def tables():
-    spec = importlib.util.spec_from_file_location("tables", ROOT / "docs" / "tables.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+@pytest.fixture
+def tables(monkeypatch):
+    """The module docs/tables.py."""
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    return importlib.import_module("tables")
 
 
-def test_pages_say_what_the_records_say():
+def test_pages_say_what_the_records_say(tables):
     places = set()
-    for page in tables().PAGES:
+    for page in tables.PAGES:
         text = page.read_text(encoding="utf-8")
         places |= set(re.findall(r"<!-- (\w+) -->", text))
-        assert tables().filled(text) == text, f"the records behind {page.name} have changed: run `make tables`"
-    assert places == {*tables().FROM_FOLDS, *tables().MAKERS}
+        assert tables.filled(text) == text, f"the records behind {page.name} have changed: run `make tables`"
+    assert places == {*tables.FROM_FOLDS, *tables.MAKERS}
 
 
-def test_tables_are_made_of_records(tmp_path):
+def test_tables_are_made_of_records(tables, tmp_path):
     """Two folds of one set and one timing, and what has no record said to have none."""
     places = "".join(f"<!-- {name} -->\n<!-- /{name} -->\n" for name in ("results", "speed", "baselines"))
-    assert tables().filled(places, tmp_path).count("No record yet") == 3
+    assert tables.filled(places, tmp_path).count("No record yet") == 3
     folder = tmp_path / "results"
     folder.mkdir()
     for score in repeat_of("MUTAG", "RWK", [0.8, 0.9]):
@@ -290,8 +290,8 @@ def test_tables_are_made_of_records(tmp_path):
         "made_with": {"cpu": "a CPU", "grakel": "0.1", "POT": "0.9"},
     }
     (folder / "bench-baselines.json").write_text(json.dumps(timing))
-    assert re.search(r"\| MUTAG +\| 50\.0 +\| 1 × 2 +\| 85\.0 \(7\.1\) +\| 93\.6 ± 3\.7", tables().results(tmp_path))
-    assert "Not run yet: PTC_MR" in tables().results(tmp_path)
-    assert re.search(r"\| POT +\| 500 \(10\.0×, 20\.0×\)", tables().content("speed", tmp_path))
-    assert re.search(r"\| GHK +\| 0\.05 +\| GraKeL 10 +\| 200× +\| +\|", tables().content("baselines", tmp_path))
-    assert re.search(r"\| GNTK +\| +\| +\| +\| 13 +\|", tables().content("baselines", tmp_path))
+    assert re.search(r"\| MUTAG +\| 50\.0 +\| 1 × 2 +\| 85\.0 \(7\.1\) +\| 93\.6 ± 3\.7", tables.results(tmp_path))
+    assert "Not run yet: PTC_MR" in tables.results(tmp_path)
+    assert re.search(r"\| POT +\| 500 \(10\.0×, 20\.0×\)", tables.content("speed", tmp_path))
+    assert re.search(r"\| GHK +\| 0\.05 +\| GraKeL 10 +\| 200× +\| +\|", tables.content("baselines", tmp_path))
+    assert re.search(r"\| GNTK +\| +\| +\| +\| 13 +\|", tables.content("baselines", tmp_path))
