@@ -16,6 +16,7 @@ import pytest
 
 from gram_graphs import QUICK, random_graphs, write_tu
 from rwk.experiment import Grid, make_folds
+from rwk.experiment.baseline_matrices import BaselineMatrices
 from rwk.experiment.baseline_runs import BaselineMethod, baseline, kept_setting
 from rwk.experiment.methods import RwkMethod
 from rwk.experiment.reproduce import Options, reproduce
@@ -258,15 +259,57 @@ def test_a_stopped_baseline_reads_its_matrices_again(tmp_path: Path) -> None:
         patch.setattr("rwk.experiment.protocol.append_record", stop)
         with pytest.raises(Stopped):
             run_experiment(method, forms, folds, place)
-    assert [file.name for file in files_in(tmp_path)] == [f"{GRAPHS.name}-WL.npz"]
+    assert [file.name for file in files_in(tmp_path)] == [f"{GRAPHS.name}-WL.000.npz"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(type(baseline("WL")), "settings", stop)
+        patch.setattr(type(baseline("WL")), "settings_of", stop)
         found = run_experiment(method, forms, folds, place)
     assert files_in(tmp_path) == [place.records]
     assert not (tmp_path / "unfinished").exists()
     assert [score.score for score in found.scores] == [
         score.score for score in run_experiment(method, forms, folds).scores
     ]
+
+
+def test_a_baseline_stopped_among_its_matrices_makes_the_missing_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GNTK makes a matrix per number of layers and scale; the second half is missing."""
+    estimator = baseline("GNTK").set_params(n_jobs=1)
+    wanted = dict(estimator.settings(GRAPHS[:6]))
+    groups = estimator.groups(GRAPHS[:6])
+    made, shown = [], []
+    true_settings = type(estimator).settings_of
+
+    def counted(self: object, graphs: object, shared: dict[str, object], **more: object) -> object:
+        made.append(shared)
+        if len(made) == stop_at:
+            raise Stopped
+        return true_settings(self, graphs, shared, **more)
+
+    @contextmanager
+    def bar(title: str, total: int, unit: str = "pairs", *, done: int = 0) -> Iterator[Ticker]:
+        told: list[int] = []
+        yield told.append
+        shown.append((sum(told), total, min(told)))
+
+    monkeypatch.setattr(type(estimator), "settings_of", counted)
+    stop_at = len(groups) // 2 + 1
+    making = BaselineMatrices("GNTK", estimator, {"": GRAPHS[:6]}, False, "GNTK @1", tmp_path, bar)
+    with pytest.raises(Stopped):
+        making.all()
+    assert len(files_in(tmp_path)) == stop_at - 1
+    made.clear()
+    stop_at = -1
+    found = making.all()
+    assert made == groups[len(groups) // 2 :]
+    assert list(found) == [name for name in wanted if name in found]
+    for name, values in found.items():
+        np.testing.assert_array_equal(values, wanted[name])
+    n_pairs = 21 * len(groups)
+    assert shown == [(n_pairs, n_pairs, 0)]
+    (tmp_path / f"{GRAPHS.name}-GNTK-X.000.npz").touch()
+    making.forget()
+    assert [file.name for file in files_in(tmp_path)] == [f"{GRAPHS.name}-GNTK-X.000.npz"]
 
 
 @pytest.mark.parametrize("harm", ["none", "cut", "other graphs", "other estimator"])

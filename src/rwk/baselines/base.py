@@ -2,7 +2,8 @@
 
 A kernel turns graphs into a representation (`_represent`), and two representations into a matrix (`_compare`); new
 graphs are compared only with what `fit` kept. `settings` yields the Gram matrix of every setting of the grid of a
-method, for model selection by cross-validation, and shares work between settings if it can.
+method, for model selection by cross-validation. Settings that share work form a group, and are made together: with
+`groups` and `settings_of` a caller makes one group at a time, and keeps what it has.
 
 If graphs have both labels and attributes, methods that can use both have the parameter `features`, with one meaning
 everywhere: "labels" and "attributes" compare graphs as if they had nothing else, "both" combines the two, and "auto" is
@@ -108,6 +109,7 @@ class GraphKernel(TransformerMixin, Baseline):  # type: ignore[misc]
     """A graph kernel as a transformer: rows of the matrix are the given graphs, columns the fitted ones."""
 
     kind: ClassVar[Kind] = "kernel"
+    together: ClassVar[tuple[str, ...]] = ()  # parameters whose values are made in one go
     features: str = "auto"  # a parameter of the methods that can choose
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -138,8 +140,22 @@ class GraphKernel(TransformerMixin, Baseline):  # type: ignore[misc]
     def settings(self, X: Any, *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
         """Name and Gram matrix (for kind "discrepancy": discrepancies) of every setting of the grid, or fair grid."""
         graphs = self._graphs(X)
-        for parameters in ParameterGrid(self.grid_for(graphs, fair=fair)):
-            yield setting_name(parameters), kept(clone(self).set_params(**parameters).fit_transform(graphs))
+        for shared in self.groups(graphs, fair=fair):
+            yield from self.settings_of(graphs, shared, fair=fair)
+
+    def groups(self, X: Any, *, fair: bool = False) -> list[dict[str, Any]]:
+        """The groups of settings that are made one after the other: the parameters that the settings of each share."""
+        tried = self.grid_for(self._graphs(X), fair=fair)
+        return list(ParameterGrid({name: values for name, values in tried.items() if name not in self.together}))
+
+    def settings_of(self, X: Any, shared: Mapping[str, Any], *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
+        """`settings` of one group."""
+        yield setting_name(shared), kept(self._variant(shared).fit_transform(self._graphs(X)))
+
+    def _variant(self, parameters: Mapping[str, Any]) -> Self:
+        """A new estimator with some other parameters."""
+        made: Self = clone(self).set_params(**parameters)
+        return made
 
     def _graphs(self, X: Any) -> GraphSet:
         return self._seen(super()._graphs(X))
@@ -184,20 +200,19 @@ class HistogramKernel(GraphKernel):
 class RoundsKernel(HistogramKernel):
     """A histogram kernel with one term per round of refinement 0..`rounds`."""
 
+    together: ClassVar[tuple[str, ...]] = ("rounds",)
     rounds: int
 
-    def settings(self, X: Any, *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
-        """Like `GraphKernel.settings`; the terms of few rounds are the first terms of more rounds."""
+    def settings_of(self, X: Any, shared: Mapping[str, Any], *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
+        """Like `GraphKernel.settings_of`; the terms of few rounds are the first terms of more rounds."""
         graphs = self._graphs(X)
-        others = self.grid_for(graphs, fair=fair)
-        wanted = others.pop("rounds")
-        for parameters in ParameterGrid(others):
-            deepest = clone(self).set_params(rounds=max(wanted), **parameters).fit(graphs)
-            gram: Any = 0.0
-            for rounds, term in enumerate(deepest.fitted_):
-                gram = gram + inner_products(term)
-                if rounds in wanted:
-                    yield setting_name({"rounds": rounds, **parameters}), kept(deepest._normalized(gram))
+        wanted = self.grid_for(graphs, fair=fair)["rounds"]
+        deepest = self._variant({"rounds": max(wanted), **shared}).fit(graphs)
+        gram: Any = 0.0
+        for rounds, term in enumerate(deepest.fitted_):
+            gram = gram + inner_products(term)
+            if rounds in wanted:
+                yield setting_name({"rounds": rounds, **shared}), kept(deepest._normalized(gram))
 
 
 class DiscrepancyKernel(GraphKernel):
@@ -213,11 +228,9 @@ class DiscrepancyKernel(GraphKernel):
         ends = (self.fitted_, None) if X is None else (self._represent(self._graphs(X)), self.fitted_)
         return finite_matrix(self._discrepancies(*ends), what=f"{self.title}: the discrepancy")
 
-    def settings(self, X: Any, *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
-        """Like `GraphKernel.settings`, with discrepancies instead of kernels."""
-        graphs = self._graphs(X)
-        for parameters in ParameterGrid(self.grid_for(graphs, fair=fair)):
-            yield setting_name(parameters), kept(clone(self).set_params(**parameters).fit(graphs).discrepancy())
+    def settings_of(self, X: Any, shared: Mapping[str, Any], *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
+        """Like `GraphKernel.settings_of`, with discrepancies instead of kernels."""
+        yield setting_name(shared), kept(self._variant(shared).fit(self._graphs(X)).discrepancy())
 
     def _compare(self, rows: Any, columns: Any) -> FloatArray:
         return np.asarray(np.exp(-self.gamma * self._discrepancies(rows, columns)))

@@ -10,13 +10,12 @@ symmetric, the quadratic part is const − 2 <C T D, T>.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-from rwk.baselines.base import EITHER, DiscrepancyKernel, kept, setting_name
+from rwk.baselines.base import EITHER, DiscrepancyKernel
 from rwk.baselines.fused_gw_exact import FusedGraphs, solve_pairs
 from rwk.baselines.node_costs import as_units, mean_hamming, mean_squares
 from rwk.baselines.node_features import Standard, check_same_data, standard_of
@@ -113,18 +112,22 @@ class FGW(DiscrepancyKernel):
         grid = super().grid_for(graphs, fair=fair)
         return {**grid, **HUGE_GRID} if fair and float(graphs.sizes.sum()) ** 2 > HUGE else grid
 
-    def settings(self, X: Any, *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
-        """Like `GraphKernel.settings`; graphs are represented once for all values of alpha, distances once for all."""
+    def groups(self, X: Any, *, fair: bool = False) -> list[dict[str, Any]]:
+        """Like `GraphKernel.groups`; all values of alpha come before the next features."""
+        others = self.grid_for(self._graphs(X), fair=fair)
+        alphas = others.pop("alpha")
+        return [{"alpha": alpha, **parameters} for parameters in ParameterGrid(others) for alpha in alphas]
+
+    def settings_of(self, X: Any, shared: Mapping[str, Any], *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
+        """Like `GraphKernel.settings_of`; distances inside graphs are computed once for all groups."""
         graphs = self._graphs(X)
-        others = self.grid_for(graphs, fair=fair)
-        alphas, distances = others.pop("alpha"), self._distances(graphs, self._structure(graphs))
-        for parameters in ParameterGrid(others):
-            fitted = clone(self).set_params(**parameters)
-            fitted._known = (graphs, distances)
-            fitted.fit(graphs)
-            for alpha in alphas:
-                matrix = fitted.set_params(alpha=alpha).discrepancy()
-                yield setting_name({"alpha": alpha, **parameters}), kept(matrix)
+        self._known = graphs, self._distances(graphs, self._structure(graphs))
+        yield from super().settings_of(graphs, shared, fair=fair)
+
+    def _variant(self, parameters: Mapping[str, Any]) -> Self:
+        made = super()._variant(parameters)
+        made._known = self._known
+        return made
 
     def solver(self) -> str:
         """How values are found, for records, if not exactly."""

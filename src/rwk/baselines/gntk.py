@@ -20,8 +20,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.model_selection import ParameterGrid
 
 from rwk.baselines.base import GraphKernel, cosine, kept, setting_name
 from rwk.baselines.gntk_graphs import TangentGraphs
@@ -92,6 +90,7 @@ class GNTK(GraphKernel):
     )
     accepts: ClassVar[tuple[str, ...]] = ("labels", "attributes", "structure")
     sees: ClassVar[str] = "labels"
+    together: ClassVar[tuple[str, ...]] = ("blocks",)
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {
         "blocks": (2, 6, 10, 14),
         "layers": (1, 2, 3),
@@ -128,17 +127,15 @@ class GNTK(GraphKernel):
         grid = super().grid_for(graphs, fair=fair)
         return {**grid, **HUGE_GRID} if fair and float(graphs.sizes.sum()) ** 2 > HUGE else grid
 
-    def settings(self, X: Any, *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
-        """Like `GraphKernel.settings`; few blocks are the first of more blocks."""
+    def settings_of(self, X: Any, shared: Mapping[str, Any], *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
+        """Like `GraphKernel.settings_of`; few blocks are the first of more blocks."""
         graphs = self._graphs(X)
-        others = self.grid_for(graphs, fair=fair)
-        wanted = others.pop("blocks")
-        for parameters in ParameterGrid(others):
-            deepest = clone(self).set_params(blocks=max(wanted), **parameters).fit(graphs)
-            sums = deepest._after_blocks(deepest.fitted_, None, wanted)
-            for blocks, gram in zip(wanted, sums, strict=True):
-                name = setting_name({"blocks": blocks, **parameters})
-                yield name, kept(deepest._finish(gram, (deepest.fitted_, deepest.fitted_), blocks))
+        wanted = self.grid_for(graphs, fair=fair)["blocks"]
+        deepest = self._variant({"blocks": max(wanted), **shared}).fit(graphs)
+        sums = deepest._after_blocks(deepest.fitted_, None, wanted)
+        for blocks, gram in zip(wanted, sums, strict=True):
+            name = setting_name({"blocks": blocks, **shared})
+            yield name, kept(deepest._finish(gram, (deepest.fitted_, deepest.fitted_), blocks))
 
     def _learn(self, graphs: GraphSet) -> None:
         self.label_weight_ = {"both": float(self.label_weight), "attributes": 0.0}.get(self.features, 1.0)

@@ -15,8 +15,6 @@ from itertools import pairwise
 from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.model_selection import ParameterGrid
 
 from rwk.baselines.base import EITHER, GraphKernel, cosine, kept, setting_name
 from rwk.baselines.histograms import PAIR_SALT, Histograms, histograms, inner_products, join_columns, square_norms
@@ -74,6 +72,7 @@ class GHK(GraphKernel):
     )
     accepts: ClassVar[tuple[str, ...]] = ("attributes", "labels", "structure")
     sees: ClassVar[str] = EITHER
+    together: ClassVar[tuple[str, ...]] = ("node_kernel", "normalize")
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {"node_kernel": ("linear", "gaussian"), "normalize": (True, False)}
     fair_values: ClassVar[Mapping[str, Sequence[Any]]] = {"features": ("labels", "attributes", "both")}
 
@@ -85,20 +84,18 @@ class GHK(GraphKernel):
         self.standardize = standardize
         self.normalize = normalize
 
-    def settings(self, X: Any, *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
-        """Like `GraphKernel.settings`; labels alone are compared by the Dirac kernel only."""
+    def settings_of(self, X: Any, shared: Mapping[str, Any], *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
+        """Like `GraphKernel.settings_of`; labels alone are compared by the Dirac kernel only."""
         graphs = self._graphs(X)
-        others = self.grid_for(graphs, fair=fair)
-        node_kernels, normalizations = others.pop("node_kernel"), others.pop("normalize")
-        for parameters in ParameterGrid(others):
-            of_labels = graphs.node_attributes is None or parameters.get("features") == "labels"
-            for node_kernel in ("dirac",) if of_labels else node_kernels:
-                plain = clone(self).set_params(node_kernel=node_kernel, normalize=False, **parameters)
-                gram = plain.fit_transform(graphs)
-                own = gram.diagonal()
-                for normalize in normalizations:
-                    name = setting_name({"node_kernel": node_kernel, "normalize": normalize, **parameters})
-                    yield name, kept(cosine(gram, own, own) if normalize else gram)
+        tried = self.grid_for(graphs, fair=fair)
+        of_labels = graphs.node_attributes is None or shared.get("features") == "labels"
+        for node_kernel in ("dirac",) if of_labels else tried["node_kernel"]:
+            plain = self._variant({"node_kernel": node_kernel, "normalize": False, **shared})
+            gram = plain.fit_transform(graphs)
+            own = gram.diagonal()
+            for normalize in tried["normalize"]:
+                name = setting_name({"node_kernel": node_kernel, "normalize": normalize, **shared})
+                yield name, kept(cosine(gram, own, own) if normalize else gram)
 
     def _learn(self, graphs: GraphSet) -> None:
         if self.node_kernel not in NODE_KERNELS:

@@ -1,20 +1,36 @@
-"""A matrix of values of all pairs of graphs, computed by threads; for baselines that solve a problem per pair."""
+"""A matrix of values of all pairs of graphs, computed by threads; for baselines that solve a problem per pair.
+
+Inside `with heard_by(tick)`, tick is called with the number of pairs solved since its last call.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final
 
 import numpy as np
 
 from rwk.runtime.arrays import FloatArray, IntArray
-from rwk.runtime.threads import in_threads, one_blas_thread
+from rwk.runtime.threads import Ticker, in_threads, one_blas_thread
 
 PAIRS_PER_CHUNK: Final = 256
 CHUNKS_PER_SET: Final = 64
 
 # (rows, columns, out): solve the pairs (rows[k], columns[k]) into out[k]
 SolvePairs = Callable[[IntArray, IntArray, FloatArray], None]
+_TICKER: ContextVar[Ticker | None] = ContextVar("ticker", default=None)
+
+
+@contextmanager
+def heard_by(tick: Ticker) -> Iterator[None]:
+    """Tell `tick` how many pairs are solved, until the block is left."""
+    token = _TICKER.set(tick)
+    try:
+        yield
+    finally:
+        _TICKER.reset(token)
 
 
 def pair_matrix(
@@ -46,5 +62,5 @@ def pair_matrix(
         return len(out)
 
     with one_blas_thread():
-        in_threads(work, len(bounds) - 1, n_jobs=n_jobs, tick=None)
+        in_threads(work, len(bounds) - 1, n_jobs=n_jobs, tick=_TICKER.get())
     return values

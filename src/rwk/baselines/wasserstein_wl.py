@@ -16,8 +16,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.model_selection import ParameterGrid
 
 from rwk.baselines.base import EITHER, DiscrepancyKernel, kept, setting_name
 from rwk.baselines.histograms import histograms, owners
@@ -93,6 +91,7 @@ class WWL(DiscrepancyKernel):
     )
     accepts: ClassVar[tuple[str, ...]] = ("labels", "attributes", "structure")
     sees: ClassVar[str] = EITHER
+    together: ClassVar[tuple[str, ...]] = ("rounds",)
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {"rounds": tuple(range(5))}
     fair_values: ClassVar[Mapping[str, Sequence[Any]]] = {"features": ("both",), "label_weight": (0.2, 0.5, 0.8)}
     gammas: ClassVar[Sequence[float]] = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
@@ -114,16 +113,14 @@ class WWL(DiscrepancyKernel):
         self.standardize = standardize
         self.n_jobs = n_jobs
 
-    def settings(self, X: Any, *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
-        """Name and Wasserstein distances of every setting; those of all numbers of rounds are computed in one pass."""
+    def settings_of(self, X: Any, shared: Mapping[str, Any], *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
+        """Name and Wasserstein distances of a group; those of all numbers of rounds are computed in one pass."""
         graphs = self._graphs(X)
-        others = self.grid_for(graphs, fair=fair)
-        wanted = others.pop("rounds")
-        for parameters in ParameterGrid(others):
-            deepest = clone(self).set_params(rounds=max(wanted), **parameters).fit(graphs)
-            for rounds, distances in enumerate(deepest._distances(deepest.fitted_, None, every=True)):
-                if rounds in wanted:
-                    yield setting_name({"rounds": rounds, **parameters}), kept(distances)
+        wanted = self.grid_for(graphs, fair=fair)["rounds"]
+        deepest = self._variant({"rounds": max(wanted), **shared}).fit(graphs)
+        for rounds, distances in enumerate(deepest._distances(deepest.fitted_, None, every=True)):
+            if rounds in wanted:
+                yield setting_name({"rounds": rounds, **shared}), kept(distances)
 
     def _seen(self, graphs: GraphSet) -> GraphSet:
         if self.features == "attributes" and graphs.node_attributes is None:

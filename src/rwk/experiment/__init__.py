@@ -6,7 +6,7 @@ Accuracies come from nested cross-validation on stored folds; tuning never sees 
     regress_run   what `rwk regress` computes from a table
     run_folder    the folder that `rwk classify` writes; predictions: what it predicts for each graph
     regression    molecules with measured values; regression_methods: their matrices; regression_splits: their splits
-    methods       RWK, its variants and settings; baseline_runs: the baselines
+    methods       RWK, its variants and settings; baseline_runs: the baselines; baseline_matrices: those of kernels
     run           run_experiment: the one way from a method and a dataset to records; all of the above call it
     folds         make_folds: which fold tests which graph, the same for every method
     protocol      nested_cv: trains and tests on every fold; running: the folds in processes or on a GPU

@@ -9,7 +9,6 @@ epochs as their papers have.
 from __future__ import annotations
 
 import functools
-import glob
 import importlib
 import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,9 +19,10 @@ import numpy as np
 from sklearn.base import clone
 
 from rwk import __version__
+from rwk.experiment.baseline_matrices import BaselineMatrices
 from rwk.experiment.paper import BASELINES
 from rwk.experiment.run import Forms, Hardware, Obstacle, PreparedMethod, RunOptions, first_form
-from rwk.gram.kept import Kept, hashed
+from rwk.gram.kept import hashed
 from rwk.graphs import GraphSet
 from rwk.learn.grids import COSTS, SPREAD
 from rwk.learn.search import Task
@@ -83,26 +83,13 @@ class BaselineMethod:
             graphs = first_form(forms)
             return PreparedMethod(_Network(estimator, graphs, np.asarray(graphs.targets)), about, hardware)
         grid = fair_search() if self.fair else own_search(estimator)
-        title = f"{first_form(forms).name}-{self.name}"
         if estimator.solver():
             about["solver"] = estimator.solver()
             setting = f"{setting} {estimator.solver()}"
-
-        def matrices() -> dict[str, Any]:
-            # making them may take longer than all folds; a run that is stopped among the folds reads them again
-            kept = Kept.at(options.unfinished, forms, setting) if options.unfinished else None
-            found = kept.read(title) if kept else None
-            if found is None:
-                found = _all_settings(estimator, forms, fair=self.fair)
-                if kept:
-                    kept.write(title, **found)
-            return found
-
-        def forget() -> None:
-            if options.unfinished:
-                Kept(options.unfinished, "", "").remove(glob.escape(title))
-
-        return PreparedMethod(LazyMatrices(matrices), about, hardware, estimator.kind, grid, forget)
+        making = BaselineMatrices(
+            self.name, estimator, forms, self.fair, setting, folder=options.unfinished, bar=options.bar
+        )
+        return PreparedMethod(LazyMatrices(making.all), about, hardware, estimator.kind, grid, making.forget)
 
     def hardware(self, options: RunOptions) -> Hardware:
         """Networks leave the CPU only when they are told to: beside other work on a GPU they hardly get a turn."""
@@ -194,16 +181,6 @@ class _Network:
         folds = [FoldTask(task.train, task.test, task.seed) for task in tasks]
         fits = fit_folds(self.estimator, self.graphs, self.targets, folds)
         return [(fit.predicted, _plain(fit.chosen)) for fit in fits]
-
-
-def _all_settings(estimator: Any, forms: Forms, *, fair: bool) -> dict[str, Any]:
-    """The matrix of every setting on every form; of equal ones the first, which would win the tie anyway."""
-    made: dict[str, Any] = {}
-    for form, graphs in forms.items():
-        for name, matrix in estimator.settings(graphs, fair=fair):
-            if not any(np.array_equal(matrix, other) for other in made.values()):
-                made[f"{form}: {name}" if form else name] = matrix
-    return made
 
 
 def _plain(chosen: Mapping[str, Any]) -> dict[str, Any]:

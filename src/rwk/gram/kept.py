@@ -3,7 +3,7 @@
     matrices/NCI1-266e198d88.npz       a whole matrix of one setting
     matrices/NCI1-266e198d88.parts/    its blocks of pairs as they are solved, until it is whole:
         cpu-000000-000499-000500-000999.npz
-    unfinished/MUTAG-WL.npz            all matrices of a baseline, until its folds are recorded
+    unfinished/MUTAG-WL.000.npz        matrices of a baseline that are made together, until its folds are recorded
 
 Every file holds a digest of its graphs and its setting in words, which ends in a fingerprint of all parameters that
 values depend on and of the solver's version. A file is written beside its name and renamed, so it is whole or not
