@@ -44,9 +44,10 @@ def rank(root: Path) -> str:
     scores = accuracies(root)
     named = _named_ranks(average_ranks(complete_part(scores)))
     after, its_rank = min((pair for pair in named.items() if pair[0] != "RWK"), key=lambda pair: pair[1])
+    others = "" if _is_complete(scores) else " of the methods that have a result on all of them"
     return (
-        f"The average rank of RWK over the {len(scores)} datasets is {_mean_place(scores):.2f}; the next of the "
-        f"methods that have a result on all of them is {after}, with {its_rank:.2f}."
+        f"The average rank of RWK over the {len(scores)} datasets is {_mean_place(scores):.2f}; the next{others} is "
+        f"{after}, with {its_rank:.2f}."
     )
 
 
@@ -57,17 +58,26 @@ def ranks(root: Path) -> str:
     named = _named_ranks(found)
     near = [name for name, rank in named.items() if 0 < rank - named["RWK"] < found.critical_difference]
     listed = ", ".join(f"{name} {rank:.2f}" for name, rank in named.items())
+    among = (
+        f"All {len(named)} methods have a result on all {found.n_datasets} datasets. Average ranks are {listed}."
+        if _is_complete(scores)
+        else f"The average of the ranks above is {_mean_place(scores):.2f}. Among the {len(named)} methods that have a "
+        f"result on all {found.n_datasets} datasets, average ranks are {listed}."
+    )
     return (
-        f"The average of the ranks above is {_mean_place(scores):.2f}. Among the {len(named)} methods that have "
-        f"a result on all {found.n_datasets} datasets, average ranks are {listed}. By Nemenyi's test (5 %), ranks must "
-        f"differ by {found.critical_difference:.2f} before so few datasets can tell two methods apart: by this test "
-        f"alone, RWK can't be told from {', '.join(near[:-1])} and {near[-1]}."
+        f"{among} By Nemenyi's test (5 %), ranks must differ by {found.critical_difference:.2f} before so few datasets "
+        f"can tell two methods apart: by this test alone, RWK can't be told from {', '.join(near[:-1])} and {near[-1]}."
     )
 
 
 def _mean_place(scores: dict[str, dict[str, float]]) -> float:
     """The mean over datasets of the rank of RWK among the methods that have a result there."""
     return sum(1 + sum(score > row["RWK"] for score in row.values()) for row in scores.values()) / len(scores)
+
+
+def _is_complete(scores: dict[str, dict[str, float]]) -> bool:
+    """Whether all methods have a result on all datasets."""
+    return len({frozenset(row) for row in scores.values()}) == 1
 
 
 def _named_ranks(found: Any) -> dict[str, float]:
