@@ -58,7 +58,7 @@ def test_baselines_are_listed_with_what_they_accept_and_see() -> None:
     assert done.returncode == 0, done.stderr
     rows = {cells[1].strip(): cells for line in done.stdout.splitlines() if len(cells := line.split("│")) > 5}
     assert {"wl", "wl-oa", "ghk", "pk", "hgk-wl", "hgk-sp", "retgk", "gntk", "p-wl", "wl-pm", "wwl", "fgw"} < set(rows)
-    seen = ["attributes, labels", "labels or attributes", "labels and attributes", "kernel"]
+    seen = ["attributes, labels, neither", "labels or attributes", "labels and attributes", "kernel"]
     assert [cell.strip() for cell in rows["hgk-sp"][2:6]] == seen
     assert [cell.strip() for cell in rows["wl"][3:5]] == ["labels", "labels (its paper has no way to use attributes)"]
     assert rows["gin"][5].strip() == "classifier"

@@ -215,7 +215,7 @@ def test_columns_looked_up_and_merged_give_the_same_bits() -> None:
     measures, _, _ = random_measures(12, seed=3, wl_rounds=3)
     pairs = np.random.default_rng(0).permutation(all_pairs(12))  # targets come and go
     found, wanted = np.zeros((2, len(pairs), measures.sizes.max() * padded(measures.sizes.max())))
-    products_of_columns(measures, pairs, empty_entries(measures), found)
+    products_of_columns(measures, pairs, empty_entries(measures, int(measures.sizes.max())), found)
     products_of_columns(measures, pairs, no_entries(), wanted)
     assert found.any()
     np.testing.assert_array_equal(found, wanted)

@@ -77,7 +77,7 @@ def shared_scratch(graphs: Any, n: int, m: int) -> CostScratch:
     scratch = cost_scratch(graphs, n, m)
     rows = "cost", "table", "products", "features", "returns", "embedding", "words", "row"
     aligned = {name: aligned_zeros(getattr(scratch, name).size, getattr(scratch, name).dtype) for name in rows}
-    return scratch._replace(entries=empty_entries(graphs), **aligned)
+    return scratch._replace(entries=empty_entries(graphs, m), **aligned)
 
 
 @compiled_borrowing

@@ -62,15 +62,17 @@ def no_entries() -> EntriesByNode:
     )  # fmt: skip
 
 
-def empty_entries(graphs: Any) -> EntriesByNode:
-    """Memory for all graphs; the system hands out most of it only as it is written."""
+def empty_entries(graphs: Any, m: int) -> EntriesByNode:
+    """Memory for all graphs and targets of up to m nodes; the system hands out most of it only as it is written."""
     n_graphs, n_nodes = len(graphs.offsets) - 1, len(graphs.weights)
     n_columns, n_entries = len(graphs.column_keys), len(graphs.entry_values)
+    n_rows = int(np.diff(graphs.column_offsets).max(initial=0)) + 1
+    numbers = min(MOST_NUMBERS, n_rows * WIDTH_64 * -(-m // WIDTH_64))
     return EntriesByNode(
         np.array([0, NOTHING]), np.zeros(n_graphs, np.bool_), np.empty(n_nodes + 1, np.int64),
         np.empty(n_entries, np.int32), np.empty(n_entries), np.empty(n_columns, np.int32),
         np.zeros(1 << (2 * n_columns).bit_length(), np.int32), np.empty(n_columns + 1, np.uint64),
-        np.zeros(n_columns + 1, np.int32), aligned_zeros(MOST_NUMBERS, np.dtype(np.float64)),
+        np.zeros(n_columns + 1, np.int32), aligned_zeros(numbers, np.dtype(np.float64)),
     )  # fmt: skip
 
 
