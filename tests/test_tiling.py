@@ -14,17 +14,14 @@ from rwk.gram import estimate as estimating
 from rwk.gram.budget import (
     BYTES_PER_PAIR,
     COPIES_OF_MEASURES,
-    LARGEST_SMALL,
     MATRICES_OF_A_PAIR,
     MOST_GRAPHS,
-    PAIRS_PER_THREAD,
     Workload,
     check_fits,
     largest_tile_bytes,
     limits_within,
-    load_within,
     parse_memory,
-    thread_bytes,
+    tiles_at_once,
 )
 from rwk.gram.errors import GramError
 from rwk.gram.executors import TileJob, solve_tile
@@ -42,8 +39,6 @@ from rwk.gram.tiles import (
 from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.represent.footprint import measure_bytes
-from rwk.transport.cpu import dispatch
-from rwk.transport.cpu.simd.vectors import REGISTER_BYTES
 from rwk.transport.work import pair_cost, root_costs
 
 RNG = np.random.default_rng(0)
@@ -156,29 +151,10 @@ def test_the_largest_tile_is_the_largest_of_all() -> None:
         check_fits(made, needed, Workload(tiles, threads))
         with pytest.raises(GramError, match="too small for one tile"):
             check_fits(made, needed - 2, Workload(tiles, threads))
-
-
-def test_as_many_tiles_and_threads_as_the_budget_allows() -> None:
-    """A tile has a thread at least; further threads share the tiles that fit."""
-    made, sizes = tiling(), np.concatenate(SIZES[1:])
-    blocks = [float(bytes_of(sizes[made.members(b)]).sum()) for b in range(made.n_blocks)]
-    lanes = 8.0 * MATRICES_OF_A_PAIR * PAIRS_PER_THREAD * min(float(sizes.max()) ** 2, LARGEST_SMALL)
-    thread = solving_bytes(sizes, 1) + lanes + 2 * max(blocks)
-    assert thread_bytes(made) == pytest.approx(thread)
-    tile = largest_tile_bytes(made)
-    for tiles, threads in ((1, 1), (5, 5), (2, 2)):
-        assert load_within(int(tiles * tile + threads * thread) + 10, made, 8) == Workload(tiles, threads)
-    between = int(2 * tile + 2 * thread + 0.9 * min(tile + thread, 10 * thread))
-    found = load_within(between, made, 8)
-    assert found.tiles == 2
-    assert found.tiles * tile + found.threads * thread <= between < found.tiles * tile + (found.threads + 1) * thread
-    assert load_within(10**12, made, 4) == Workload(4, 4)
-    assert load_within(10, made, 4) == Workload(1, 1)
-
-
-def test_pairs_side_by_side_are_those_of_the_solver() -> None:
-    assert dispatch.LARGEST_SMALL[8] == LARGEST_SMALL
-    assert REGISTER_BYTES // 8 == PAIRS_PER_THREAD
+    free = 5 * wanted + 10
+    assert tiles_at_once(made, int(free + solving_bytes(sizes, 8)), threads=8) == 5
+    assert tiles_at_once(made, int(free + solving_bytes(sizes, 4)), threads=4) == 4
+    assert tiles_at_once(made, 10, threads=4) == 1
 
 
 @pytest.mark.parametrize("load", [Workload(1, 1), Workload(4, 2), Workload(3, 8)])

@@ -17,8 +17,6 @@ _BINARY_UNITS: Final = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 BYTES_PER_PAIR: Final = 160  # pair numbers and order, values and health, the padded tile and its encoding
 COPIES_OF_MEASURES: Final = 3  # as stored, joined, and in the precision of the solve
 MATRICES_OF_A_PAIR: Final = 16  # of shape (n, m), per thread
-PAIRS_PER_THREAD: Final = 8  # that are solved side by side,
-LARGEST_SMALL: Final = 80 * 80  # up to this n * m
 MOST_GRAPHS: Final = 2048  # in a block, whatever the budget
 
 
@@ -73,23 +71,15 @@ def check_fits(tiling: Tiling, budget: int, load: Workload) -> None:
         )
 
 
-def load_within(budget: int, tiling: Tiling, threads: int) -> Workload:
-    """How many tiles are solved at once, and by how many of the threads, so that all of it stays within the budget.
+def tiles_at_once(tiling: Tiling, budget: int, threads: int) -> int:
+    """How many tiles may be solved at once within the budget, at most one per thread.
 
     >>> tiling = Tiling.of([np.array([5, 3, 4])], [[2, 3]], np.full(3, 7000.0))
-    >>> load_within(10**9, tiling, threads=8), load_within(2 * 10**5, tiling, threads=8)
-    (Workload(tiles=8, threads=8), Workload(tiles=1, threads=2))
+    >>> tiles_at_once(tiling, 10**9, threads=8), tiles_at_once(tiling, 10**5, threads=8)
+    (8, 1)
     """
-    tile, thread = largest_tile_bytes(tiling), thread_bytes(tiling)
-    tiles = max(1, min(threads, int(budget / (tile + thread))))
-    return Workload(tiles, max(tiles, min(threads, int((budget - tiles * tile) / thread))))
-
-
-def thread_bytes(tiling: Tiling) -> float:
-    """Bytes of a thread at work on the largest tile: small pairs side by side, and its own copy of sorted features."""
-    blocks = np.add.reduceat(tiling.bytes[tiling.order], tiling.bounds[:-1])
-    side_by_side = 8.0 * MATRICES_OF_A_PAIR * PAIRS_PER_THREAD * min(float(tiling.sizes.max()) ** 2, LARGEST_SMALL)
-    return _solving(tiling.sizes, Workload(1, 1)) + side_by_side + min(2, tiling.n_blocks) * float(blocks.max())
+    free = budget - _solving(tiling.sizes, Workload(1, threads))
+    return max(1, min(threads, int(free / largest_tile_bytes(tiling))))
 
 
 def largest_tile_bytes(tiling: Tiling) -> float:

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 
 import rwk
-from rwk.gram.budget import Workload, load_within
+from rwk.gram.budget import Workload, tiles_at_once
 from rwk.gram.errors import GramError
 from rwk.gram.store import TileValues
 from rwk.gram.tiles import Tile, Tiling
@@ -133,13 +133,12 @@ class Threads:
 
     @property
     def load(self) -> Workload:
-        """At least one tile; `fitted` finds out how many more, and how many threads, the budget allows."""
+        """At least one tile; `fitted` finds out how many more the budget allows."""
         return Workload(tiles=1, threads=thread_count(self.n_jobs))
 
     def fitted(self, tiling: Tiling, budget: int) -> Threads:
-        """As many of these threads, on as many of these tiles at once, as the budget allows."""
-        load = load_within(budget, tiling, self.n_workers)
-        return Threads(load.threads, at_once=load.tiles)
+        """The same threads, on as many of these tiles at once as the budget allows."""
+        return Threads(self.n_jobs, at_once=tiles_at_once(tiling, budget, self.n_workers))
 
     def find_backend(self) -> str:
         return "gpu" if device_present() else "cpu"
