@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -314,6 +315,16 @@ def test_the_dirac_kernel_compares_labels_only() -> None:
 
 
 # grids
+
+
+def test_settings_leave_no_distances_of_another_structure_behind() -> None:
+    """Distances inside graphs are kept for all settings, but another structure has its own."""
+    rng = np.random.default_rng(0)
+    graphs = replace(GRAPHS[:4], edge_attributes=rng.uniform(1, 2, (len(GRAPHS[:4].packed_edges), 1)))
+    kernel = baselines.get("fgw", structure="shortest-path")
+    dict(kernel.settings(graphs))
+    wanted = baselines.get("fgw", structure="edge-distance").fit(graphs).discrepancy()
+    np.testing.assert_array_equal(kernel.set_params(structure="edge-distance").fit(graphs).discrepancy(), wanted)
 
 
 @pytest.mark.parametrize("name", CHOOSING)

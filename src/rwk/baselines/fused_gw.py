@@ -82,7 +82,7 @@ class FGW(DiscrepancyKernel):
         "features": ("both",),
         "label_weight": (0.2, 0.5, 0.8),
     }
-    _known: tuple[GraphSet, list[FloatArray]] | None = None  # graphs, and the distances inside each
+    _known: tuple[GraphSet, str, list[FloatArray]] | None = None  # graphs, structure, and the distances inside each
     gammas: ClassVar[Sequence[float]] = tuple(2.0**k for k in range(-10, 11, 2))
 
     def __init__(
@@ -121,7 +121,8 @@ class FGW(DiscrepancyKernel):
     def settings_of(self, X: Any, shared: Mapping[str, Any], *, fair: bool = False) -> Iterator[tuple[str, FloatArray]]:
         """Like `GraphKernel.settings_of`; distances inside graphs are computed once for all groups."""
         graphs = self._graphs(X)
-        self._known = graphs, self._distances(graphs, self._structure(graphs))
+        structure = self._structure(graphs)
+        self._known = graphs, structure, self._distances(graphs, structure)
         yield from super().settings_of(graphs, shared, fair=fair)
 
     def _variant(self, parameters: Mapping[str, Any]) -> Self:
@@ -139,8 +140,8 @@ class FGW(DiscrepancyKernel):
         self.structure_ = self._structure(graphs)
         attributes = graphs.node_attributes
         self.standard_: Standard | None = None if attributes is None else standard_of(attributes)
-        self._known = graphs, self._distances(graphs, self.structure_)
-        self.unit_ = max(float(block.max()) for block in self._known[1]) or 1.0
+        self._known = graphs, self.structure_, self._distances(graphs, self.structure_)
+        self.unit_ = max(float(block.max()) for block in self._known[2]) or 1.0
         self.weights_ = (1.0, 1.0)  # of labels and attributes
         if self.features == "both":
             means = [mean_hamming(wl_colours(graphs, self.rounds))[-1], mean_squares(self._points(graphs))]
@@ -178,8 +179,8 @@ class FGW(DiscrepancyKernel):
 
     def _distances(self, graphs: GraphSet, structure: str) -> list[FloatArray]:
         """Distances inside each graph, computed once for graphs that are learned from and then represented."""
-        if self._known is not None and self._known[0] is graphs:
-            return self._known[1]
+        if self._known is not None and self._known[0] is graphs and self._known[1] == structure:
+            return self._known[2]
         if structure == "shortest-path":
             return [path_lengths(graph, None) for graph in graphs]
         return [structure_cost(structure, graph, np.empty((0, 0)), None, None) for graph in graphs]
