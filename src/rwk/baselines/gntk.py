@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from rwk.baselines.base import GraphKernel, cosine, kept, setting_name
+from rwk.baselines.gntk_cpu import learn_roots, solve_pairs
 from rwk.baselines.gntk_graphs import TangentGraphs
 from rwk.baselines.node_costs import as_units
 from rwk.baselines.node_features import Standard, labels_or_degrees, standard_of
@@ -29,25 +30,10 @@ from rwk.baselines.pair_matrix import pair_matrix
 from rwk.graphs import GraphSet
 from rwk.represent.features import block_adjacency
 from rwk.runtime.arrays import FloatArray, IntArray
-from rwk.runtime.compiling import compiled_loosely
 from rwk.runtime.threads import in_threads
 
-
-def _arccos_polynomial(degree: int) -> FloatArray:
-    """Coefficients of arccos(x) / sqrt(1 − x) on [0, 1] in z = 2x − 1, highest power first."""
-
-    def smooth_part(z: Any) -> Any:
-        return np.arccos((z + 1) / 2) / np.sqrt((1 - z) / 2)
-
-    series: Any = np.polynomial.chebyshev.chebinterpolate(smooth_part, degree)
-    return np.asarray(np.polynomial.chebyshev.cheb2poly(series)[::-1], np.float64).copy()
-
-
-# the error is about 5.8^-degree, because of the singularity at x = −1
-ARCCOS: Final = _arccos_polynomial(20)
 HUGE: Final = 2e10  # pairs of nodes: DD and COLLAB, where the whole grid would take about an hour on an H200
 HUGE_GRID: Final[Mapping[str, Sequence[Any]]] = {"blocks": (2, 6), "layers": (2,)}
-TINY: Final = 1e-300  # attributes may cancel in a neighbourhood
 
 
 class GNTK(GraphKernel):
@@ -175,7 +161,7 @@ class GNTK(GraphKernel):
         layers = self.layers
 
         def learn(graph: int) -> int:
-            _learn_roots(state, graph, layers)
+            learn_roots(state, graph, layers)
             return 1
 
         in_threads(learn, len(graphs), n_jobs=self.n_jobs, tick=None)
@@ -198,7 +184,7 @@ class GNTK(GraphKernel):
         layers, jumping, ends = self.layers, self.jumping, np.array(wanted, np.int64)
 
         def solve(i: IntArray, j: IntArray, out: FloatArray) -> None:
-            _solve_pairs(rows, other, i, j, layers, jumping, ends, out)
+            solve_pairs(rows, other, i, j, layers, jumping, ends, out)
 
         sizes = (np.diff(rows.offsets), np.diff(other.offsets))
         return pair_matrix(solve, sizes, len(ends), symmetric=columns is None, n_jobs=self.n_jobs)
@@ -211,79 +197,3 @@ class GNTK(GraphKernel):
         if states[0] is states[1]:
             np.fill_diagonal(normalized, 1.0)
         return normalized
-
-
-@compiled_loosely
-def _learn_roots(state: Any, graph: int, layers: int) -> None:
-    _evolve(state, state, graph, graph, layers, True, state.own[:, graph])
-
-
-@compiled_loosely
-def _solve_pairs(rows: Any, columns: Any, i: Any, j: Any, layers: int, jumping: Any, wanted: Any, out: Any) -> None:
-    sums = np.empty(len(rows.roots) + 1)
-    for k in range(len(i)):
-        _evolve(rows, columns, i[k], j[k], layers, False, sums)
-        for at in range(len(wanted)):
-            out[k, at] = sums[: wanted[at] + 1].sum() if jumping else sums[wanted[at]]
-
-
-@compiled_loosely
-def _evolve(rows: Any, columns: Any, i: int, j: int, layers: int, learn: Any, out: Any) -> None:
-    """The sum of Θ of one pair after every block; with `learn`, of a graph with itself, whose roots are stored."""
-    a, b = rows.offsets[i], columns.offsets[j]
-    n, m = rows.offsets[i + 1] - a, columns.offsets[j + 1] - b
-    sigma = np.zeros((n, m))
-    for u in range(n):
-        for v in range(m):
-            sigma[u, v] = rows.label_weight if rows.labels[a + u] == columns.labels[b + v] else 0.0
-            for f in range(rows.points.shape[1]):
-                sigma[u, v] += rows.points[a + u, f] * columns.points[b + v, f]
-    theta = sigma.copy()
-    half, turned = np.empty((n, m)), np.empty((m, n))
-    out[0] = theta.sum()
-    for block in range(len(rows.roots)):
-        for matrix in (sigma, theta):
-            _aggregate(rows, a, n, matrix, half)
-            _aggregate(columns, b, m, half.T.copy(), turned)
-            matrix[:] = turned.T
-        if learn:
-            for u in range(n):
-                rows.roots[block, a + u] = np.sqrt(max(sigma[u, u], 0.0))
-        left, right = rows.roots[block, a : a + n], columns.roots[block, b : b + m]
-        for _ in range(layers):
-            for u in range(n):
-                _relu(sigma[u], theta[u], left[u], right)
-        out[block + 1] = theta.sum()
-
-
-@compiled_loosely
-def _aggregate(graphs: Any, start: int, n: int, matrix: Any, out: Any) -> None:
-    """out[u] = c_u Σ of matrix[a] over a in the closed neighbourhood of u."""
-    for u in range(n):
-        row = out[u]
-        row[:] = matrix[u]
-        for at in range(graphs.first[start + u], graphs.first[start + u + 1]):
-            other = matrix[graphs.neighbours[at]]
-            for v in range(len(row)):
-                row[v] += other[v]
-        scale = graphs.scale[start + u]
-        for v in range(len(row)):
-            row[v] *= scale
-
-
-@compiled_loosely
-def _relu(sigma: Any, theta: Any, left: float, right: Any) -> None:
-    """One fully connected layer, on one row of Σ and Θ."""
-    for v in range(len(sigma)):
-        norm = left * right[v]
-        rho = min(max(sigma[v] / max(norm, TINY), -1.0), 1.0)
-        size = abs(rho)
-        z = 2.0 * size - 1.0
-        p = ARCCOS[0]
-        for k in range(1, 21):
-            p = p * z + ARCCOS[k]
-        angle = np.sqrt(1.0 - size) * p
-        rest = np.pi - angle if rho >= 0.0 else angle  # π − arccos ρ
-        value = norm * (rho * rest + np.sqrt(1.0 - rho * rho)) / np.pi
-        sigma[v] = value
-        theta[v] = theta[v] * rest / np.pi + value
