@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from rwk.baselines.network_simplex import first_tree, flows, improve
+from rwk.baselines.network_simplex import AMOUNT, PARENT, arc_of, first_tree, improve
 from rwk.graphs.colours import Colours
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.compiling import compiled
@@ -70,20 +71,10 @@ def fused_cost(cost: Any, c: Any, d: Any, alpha: float) -> float:
     n, m = cost.shape
     plan = np.full((n, m), 1.0 / (n * m))
     fixed = np.empty((n, m))  # the part of the gradient that does not change
-    for a in range(n):
-        own = 0.0
-        for k in range(n):
-            own += c[a, k] ** 2
-        for b in range(m):
-            fixed[a, b] = (1.0 - alpha) * cost[a, b] + alpha * own / n
-    for b in range(m):
-        own = 0.0
-        for k in range(m):
-            own += d[b, k] ** 2
-        fixed[:, b] += alpha * own / m
-    image = np.dot(np.dot(c, plan), d)
+    image = np.empty((n, m))  # C T D of the plan T
+    _start(cost, c, d, alpha, fixed, image)
     objective = _inner(fixed, plan) - 2.0 * alpha * _inner(image, plan)
-    gradient, delta = np.empty((n, m)), np.empty((n, m))
+    gradient, delta, delta_image = np.empty((n, m)), np.empty((n, m)), np.empty((n, m))
     for iteration in range(MAX_ITER):
         for a in range(n):
             for b in range(m):
@@ -91,26 +82,70 @@ def fused_cost(cost: Any, c: Any, d: Any, alpha: float) -> float:
         if iteration == 0:
             tree = first_tree(gradient)
         improve(gradient, tree)  # from the last iteration's basis
-        flow = flows(tree, n, m)
-        unit = 1.0 / flow.sum()
+        _direction(tree, plan, delta, c, d, delta_image)
+        curvature, slope = 0.0, 0.0
         for a in range(n):
             for b in range(m):
-                delta[a, b] = flow[a, b] * unit - plan[a, b]
-        delta_image = np.dot(np.dot(c, delta), d)
-        curvature = -2.0 * alpha * _inner(delta_image, delta)
-        slope = _inner(gradient, delta)
+                delta_image[a, b] -= image[a, b]
+                curvature -= 2.0 * alpha * delta_image[a, b] * delta[a, b]
+                slope += gradient[a, b] * delta[a, b]
         step = 1.0
         if curvature > 0.0:
             step = min(1.0, -slope / (2.0 * curvature))
         change = step * slope + step * step * curvature
         if step <= 0.0 or change >= 0.0:
             break
-        plan += step * delta
-        image += step * delta_image
+        for a in range(n):
+            for b in range(m):
+                plan[a, b] += step * delta[a, b]
+                image[a, b] += step * delta_image[a, b]
         objective += change
         if -change <= TOLERANCE * max(1.0, abs(objective)):
             break
     return max(_inner(fixed, plan) - 2.0 * alpha * _inner(image, plan), 0.0)
+
+
+@compiled
+def _start(cost: Any, c: Any, d: Any, alpha: float, fixed: Any, image: Any) -> None:
+    """What does not change of the gradient, (1 − α) M + α (C² μ + D² ν), and the image of the product coupling."""
+    n, m = cost.shape
+    for a in range(n):
+        squares, mean = 0.0, 0.0
+        for k in range(n):
+            squares += c[a, k] ** 2 / n
+            mean += c[a, k] / n
+        for b in range(m):
+            fixed[a, b] = (1.0 - alpha) * cost[a, b] + alpha * squares
+            image[a, b] = mean
+    for b in range(m):
+        squares, mean = 0.0, 0.0
+        for k in range(m):
+            squares += d[b, k] ** 2 / m
+            mean += d[b, k] / m
+        for a in range(n):
+            fixed[a, b] += alpha * squares
+            image[a, b] *= mean
+
+
+@compiled
+def _direction(tree: Any, plan: Any, delta: Any, c: Any, d: Any, image: Any) -> None:
+    """From the plan to the flow F of a tree, and C F D: F has n + m − 1 arcs, so that only one product is dense.
+
+    The source has the fewer nodes, so C is the smaller matrix.
+    """
+    n, m = plan.shape
+    unit, moved = math.gcd(n, m) / (n * m), np.zeros((n, m))  # F D
+    for a in range(n):
+        for b in range(m):
+            delta[a, b] = -plan[a, b]
+    for node in range(n + m):
+        if tree[node, PARENT] >= 0 and tree[node, AMOUNT] > 0:
+            row, column = arc_of(tree, node, n)
+            mass = tree[node, AMOUNT] * unit
+            delta[row, column] += mass
+            for b in range(m):
+                moved[row, b] += mass * d[column, b]
+    np.dot(c, moved, image)
 
 
 @compiled

@@ -115,13 +115,17 @@ def flows(tree: Any, n: int, m: int) -> Any:
     """The integer flows of a tree, as a matrix."""
     flow = np.zeros((n, m), np.int64)
     for node in range(n + m):
-        other = tree[node, PARENT]
-        if other >= 0:
-            if node < n:
-                flow[node, other - n] = tree[node, AMOUNT]
-            else:
-                flow[other, node - n] = tree[node, AMOUNT]
+        if tree[node, PARENT] >= 0:
+            row, column = arc_of(tree, node, n)
+            flow[row, column] = tree[node, AMOUNT]
     return flow
+
+
+@compiled
+def arc_of(tree: Any, node: int, n: int) -> Any:
+    """The row and the column of the arc between a node and its parent."""
+    parent = tree[node, PARENT]
+    return (node, parent - n) if node < n else (parent, node - n)
 
 
 @compiled
