@@ -229,6 +229,44 @@ def test_all_folds_of_a_network_are_trained_together_on_a_gpu(tmp_path: Path, mo
     assert len(asked) == 1, "recorded folds are not run again"
 
 
+@pytest.mark.usefixtures("_few_epochs")
+def test_networks_that_were_stopped_on_a_gpu_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    from rwk.baselines.networks import stack_checkpoint, stacked_training
+
+    monkeypatch.setenv("RWK_GPU_DEVICE", "cpu")
+    monkeypatch.setattr(stack_checkpoint, "SECONDS_BETWEEN", 0.0)
+    graphs = graphs_of(n=8)
+    folds = make_folds(graphs.targets, FOLDS, 1)
+
+    begun: list[int] = []
+    stop_in = 0
+    true_learn = stacked_training._Stack.learn
+
+    def learn_or_stop(stack: Any, plan: Any) -> None:
+        begun.append(len(stack.rows))
+        if len(begun) == stop_in:
+            raise KeyboardInterrupt
+        true_learn(stack, plan)
+
+    def outcome(name: str) -> list[Any]:
+        place = RunOptions(tmp_path / name / "r.jsonl", backend="gpu")
+        found = run_experiment(BaselineMethod("PATCHY-SAN", fair=True), {"": graphs}, folds, place).scores
+        return [(score.key, score.n_correct, score.chosen) for score in found]
+
+    monkeypatch.setattr(stacked_training._Stack, "learn", learn_or_stop)
+    wanted = outcome("whole")
+    whole = len(begun)
+    stop_in = whole + 2
+    with pytest.raises(KeyboardInterrupt):
+        outcome("stopped")
+    kept = tmp_path / "stopped" / "unfinished"
+    assert [place.name.rpartition("-")[0] for place in kept.iterdir()] == ["TOY-PATCHY-SAN.stack"]
+    assert outcome("stopped") == wanted
+    assert len(begun) == 2 * whole + 1, "only the epoch that was stopped is trained twice"
+    assert not kept.exists(), "what was kept is removed when all folds are recorded"
+
+
 def test_baselines_are_told_where_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
     monkeypatch.setattr("rwk.runtime.device.open_device", lambda: "cuda:1")

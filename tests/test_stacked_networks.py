@@ -19,7 +19,7 @@ from rwk.baselines.receptive_fields import receptive_fields
 
 torch = pytest.importorskip("torch", reason="torch is not installed (extra: baselines)")
 
-from rwk.baselines.networks import stacked_training, training  # noqa: E402
+from rwk.baselines.networks import stack_plan, training  # noqa: E402
 from rwk.baselines.networks.batches import GraphTensors, graph_tensors  # noqa: E402
 from rwk.baselines.networks.capsgnn import CapsGNNNetwork  # noqa: E402
 from rwk.baselines.networks.dgcnn import DGCNNNetwork  # noqa: E402
@@ -139,9 +139,9 @@ def test_a_network_of_a_stack_learns_as_alone(name: str, validated: bool) -> Non
 def test_padding_does_not_matter(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graphs = SharedGraphs.of(tensors_of(name), CODES)
     tight, loose = (members_of(name, dropout=0.3) for _ in range(2))
-    monkeypatch.setattr(stacked_training, "roomy", lambda need, steps: need)
+    monkeypatch.setattr(stack_plan, "roomy", lambda need, steps: need)
     train_together([member for _, member in tight], graphs)
-    monkeypatch.setattr(stacked_training, "roomy", lambda need, steps: 2 * need + 5)
+    monkeypatch.setattr(stack_plan, "roomy", lambda need, steps: 2 * need + 5)
     train_together([member for _, member in loose], graphs)
     for (_, one), (_, other) in zip(tight, loose, strict=True):
         for key, value in weights_of(one.network).items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from rwk.graphs import GraphSet
 from rwk.learn.one_vs_one import encode_classes
 from rwk.runtime.arrays import IntArray
 from rwk.runtime.device import is_out_of_memory
+
+if TYPE_CHECKING:
+    from rwk.baselines.networks.stack_checkpoint import StackFiles
 
 
 class FoldTask(NamedTuple):
@@ -41,9 +44,16 @@ class FoldFit(NamedTuple):
 
 
 def fit_folds(
-    estimator: NeuralClassifier, graphs: GraphSet, targets: NDArray[Any], tasks: Sequence[FoldTask]
+    estimator: NeuralClassifier,
+    graphs: GraphSet,
+    targets: NDArray[Any],
+    tasks: Sequence[FoldTask],
+    files: StackFiles | None = None,
 ) -> list[FoldFit]:
-    """Fit a network on each fold and predict its test graphs, all folds at once on the estimator's device."""
+    """Fit a network on each fold and predict its test graphs, all folds at once on the estimator's device.
+
+    With `files`, stacks are kept while they are trained, and one that was stopped goes on.
+    """
     torch_modules(estimator.title)
     classes, codes = encode_classes(targets)
     graphs = estimator._checked(graphs)
@@ -52,7 +62,7 @@ def fit_folds(
     if together:
         described = _described(graphs)
         folds = [_prepared(estimator, described, codes, tasks[i]) for i in together]
-        fits = _fitted(estimator, (graphs, described), codes, folds)
+        fits = _fitted(estimator, (graphs, described), codes, folds, files)
         for i, (codes_of_test, chosen, histories) in zip(together, fits, strict=True):
             found[i] = FoldFit(classes[codes_of_test], chosen, histories)
     for i, task in enumerate(tasks):
@@ -84,7 +94,13 @@ def _prepared(estimator: Any, graphs: GraphSet, codes: IntArray, task: FoldTask)
     return _Fold(own, learn, aside, task.test, own._candidates(len(aside) > 0))
 
 
-def _fitted(estimator: Any, sets: tuple[GraphSet, GraphSet], codes: IntArray, folds: list[_Fold]) -> list[Any]:
+def _fitted(
+    estimator: Any,
+    sets: tuple[GraphSet, GraphSet],
+    codes: IntArray,
+    folds: list[_Fold],
+    files: StackFiles | None,
+) -> list[Any]:
     """Codes predicted for the test graphs, what was chosen, and histories, for each fold."""
     from rwk.baselines.networks.batches import check_device
 
@@ -103,7 +119,7 @@ def _fitted(estimator: Any, sets: tuple[GraphSet, GraphSet], codes: IntArray, fo
         groups.setdefault(_signature(member.network), []).append(number)
     fits: dict[int, Any] = {}
     for numbers in groups.values():
-        trained = _trained([members[number][2] for number in numbers], shared)
+        trained = _trained([members[number][2] for number in numbers], shared, files)
         fits.update(zip(numbers, trained, strict=True))
     results: list[Any] = [None] * len(folds)
     scores: list[Any] = [None] * len(folds)
@@ -154,21 +170,21 @@ def _inputs(whole: Any, described: GraphSet, device: str) -> Any:
     return (codes[:, None] == torch.arange(len(known), device=device)).to(torch.float32)
 
 
-def _trained(members: list[Any], shared: Any) -> list[Any]:
+def _trained(members: list[Any], shared: Any, files: StackFiles | None) -> list[Any]:
     """All members trained in one stack, or in halves if it does not fit into memory."""
     import torch
 
     from rwk.baselines.networks.stacked_training import train_together
 
     try:
-        return train_together(members, shared)
+        return train_together(members, shared, files)
     except RuntimeError as error:
         if len(members) == 1 or not is_out_of_memory(error):
             raise
     gc.collect()  # what the stack held
     torch.cuda.empty_cache()
     half = len(members) // 2
-    return _trained(members[:half], shared) + _trained(members[half:], shared)
+    return _trained(members[:half], shared, files) + _trained(members[half:], shared, files)
 
 
 def _member(fold: _Fold, choice: dict[str, Any], whole: Any) -> Any:

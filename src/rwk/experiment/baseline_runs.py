@@ -9,10 +9,12 @@ epochs as their papers have.
 from __future__ import annotations
 
 import functools
+import glob
 import importlib
 import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,7 @@ from rwk import __version__
 from rwk.experiment.baseline_matrices import BaselineMatrices
 from rwk.experiment.paper import BASELINES
 from rwk.experiment.run import Forms, Hardware, Obstacle, PreparedMethod, RunOptions, first_form
-from rwk.gram.kept import hashed
+from rwk.gram.kept import Kept, hashed
 from rwk.graphs import GraphSet
 from rwk.learn.grids import COSTS, SPREAD
 from rwk.learn.search import Task
@@ -80,8 +82,8 @@ class BaselineMethod:
             # what a network is depends on numbers that its name leaves out
             given = estimator.get_params().items()
             about["parameters"] = {key: value for key, value in given if key not in ("random_state", "device")}
-            graphs = first_form(forms)
-            return PreparedMethod(_Network(estimator, graphs, np.asarray(graphs.targets)), about, hardware)
+            network = _Network(self.name, estimator, first_form(forms), setting, options.unfinished)
+            return PreparedMethod(network, about, hardware, forget=network.forget)
         grid = fair_search() if self.fair else own_search(estimator)
         if estimator.solver():
             about["solver"] = estimator.solver()
@@ -161,11 +163,20 @@ def kept_setting(estimator: Any, searched: Mapping[str, Sequence[Any]] | None = 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Network:
-    """Folds of a network: a fresh one per fold, seeded by the repeat, with what it chose."""
+    """Folds of a network: a fresh one per fold, seeded by the repeat, with what it chose.
 
+    Networks that are trained side by side are kept in `folder` under the words of `setting` until `forget` is called.
+    """
+
+    name: str
     estimator: Any
     graphs: GraphSet
-    targets: Any
+    setting: str
+    folder: Path | None = None
+
+    @property
+    def targets(self) -> Any:
+        return np.asarray(self.graphs.targets)
 
     def __call__(self, train: IntArray, test: IntArray, seed: int) -> tuple[Any, dict[str, Any]]:
         fresh = clone(self.estimator)
@@ -176,11 +187,24 @@ class _Network:
 
     def together(self, tasks: Sequence[Task]) -> list[tuple[Any, dict[str, Any]]]:
         """The same for many folds, trained side by side on one device."""
+        from rwk.baselines.networks.stack_checkpoint import StackFiles
         from rwk.baselines.neural_stacks import FoldTask, fit_folds
 
+        files = None
+        if self.folder:
+            files = StackFiles(Kept.at(self.folder, self.graphs, self.setting), self._title)
         folds = [FoldTask(task.train, task.test, task.seed) for task in tasks]
-        fits = fit_folds(self.estimator, self.graphs, self.targets, folds)
+        fits = fit_folds(self.estimator, self.graphs, self.targets, folds, files)
         return [(fit.predicted, _plain(fit.chosen)) for fit in fits]
+
+    def forget(self) -> None:
+        """Remove what was kept."""
+        if self.folder:
+            Kept(self.folder, "", "").remove(f"{glob.escape(self._title)}.stack-*")
+
+    @property
+    def _title(self) -> str:
+        return f"{self.graphs.name}-{self.name}"
 
 
 def _plain(chosen: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 Every network has its own graphs, seed, order of graphs, learning rate, patience and best epoch, and follows the same
 steps as alone, up to rounding; only what dropout drops is drawn from another sequence. A network that has run out of
-patience stays as it is, and leaves the stack with others. The host hears from the device once per epoch.
+patience stays as it is, and leaves the stack with others. The host hears from the device once per epoch. With a
+`StackFiles` the state is kept on disk once a minute, and a stopped run goes on from there.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import numpy as np
 import torch
 
 from rwk.baselines.networks.replay import Replayed
+from rwk.baselines.networks.stack_checkpoint import Checkpoint, Progress, StackFiles
+from rwk.baselines.networks.stack_plan import Plan, planned
 from rwk.baselines.networks.stack_state import Optimizer, StackedWeights
 from rwk.baselines.networks.stacked_batches import InputScale, Shape, SharedGraphs
 from rwk.baselines.networks.stacked_layers import ForwardPass
@@ -45,41 +48,40 @@ class Fitted(NamedTuple):
     predicted: IntArray
 
 
-def train_together(members: Sequence[Member], graphs: SharedGraphs) -> list[Fitted]:
-    """Train all members, which have one kind and shape of network; as `training.train`, for each of them."""
+def train_together(members: Sequence[Member], graphs: SharedGraphs, files: StackFiles | None = None) -> list[Fitted]:
+    """Train all members, which have one kind and shape of network; as `training.train`, for each of them.
+
+    With `files`, the stack is kept while it is trained, and one that was stopped goes on.
+    """
+    checkpoint = Checkpoint(files, files.title_of(members, graphs.classes.cpu().numpy())) if files else None
     with one_thread():
-        return _trained(members, graphs)
+        return _trained(members, graphs, checkpoint)
 
 
-def _trained(members: Sequence[Member], graphs: SharedGraphs) -> list[Fitted]:
+def _trained(members: Sequence[Member], graphs: SharedGraphs, checkpoint: Checkpoint | None) -> list[Fitted]:
     stack, start = _Stack(members, graphs), time.perf_counter()
     options = members[0].options
     orders = [np.random.default_rng(member.options.seed) for member in members]
+    epoch = before = stack.restore(checkpoint, orders) if checkpoint else 0
     plan = stack.plan(orders)
-    for epoch in range(1, options.epochs + 1):
+    while stack.live.any() and epoch < options.epochs:
+        epoch += 1
         stack.halve_rates(epoch)
         stack.learn(plan)
         watched = stack.validate()
+        drawn = [order.bit_generator.state for order in orders]
         plan = stack.plan(orders)  # while the device is at work
-        if not watched:
-            continue
-        stack.judge(epoch)
-        if not stack.live.any():
-            break
-        if stack.live.mean() < STAYING:
+        if watched:
+            stack.judge(epoch)
+        if 0.0 < stack.live.mean() < STAYING:
             stack.drop_stopped()
-            plan = _without(plan, stack.kept_rows)
-    seconds = (time.perf_counter() - start) / epoch
+            plan = plan.of_rows(stack.kept_rows)
+        ended = epoch == options.epochs or not stack.live.any()
+        if checkpoint and (ended or checkpoint.due()):
+            checkpoint.write(stack.progress(epoch), stack.tensors(), drawn)
+    seconds = (time.perf_counter() - start) / max(1, epoch - before)
     LOG.info("%d networks trained together: %d epochs of %.3f s", len(members), epoch, seconds)
     return stack.finished()
-
-
-class _Plan(NamedTuple):
-    """Batches of all networks, step by step."""
-
-    numbers: Any  # (steps, M, B), −1 for none, on the device
-    host: IntArray
-    shapes: list[Shape]
 
 
 class _Stack:
@@ -106,7 +108,7 @@ class _Stack:
         self.kept: Any = None  # the best weights and statistics of all members
         self._restart()
 
-    def plan(self, orders: Sequence[Any]) -> _Plan:
+    def plan(self, orders: Sequence[Any]) -> Plan:
         """The batches of the next epoch, in a new order for every member."""
         size = self.members[0].options.batch_size
         shuffled = [
@@ -115,7 +117,7 @@ class _Stack:
         ]
         return self._planned(shuffled)
 
-    def learn(self, plan: _Plan) -> None:
+    def learn(self, plan: Plan) -> None:
         """One epoch of training."""
         for step, shape in enumerate(plan.shapes):
             self.stepped(plan.numbers[step], shape)
@@ -160,6 +162,47 @@ class _Stack:
         self.seeds, self.scale = self.seeds[rows], self.scale.take(rows)
         self.rows, self.live = self.rows[self.kept_rows], self.live[self.kept_rows]
         self._restart()
+
+    def progress(self, epoch: int) -> Progress:
+        """What to keep beside `tensors`."""
+        found = np.array([[best.epoch, best.score, best.loss] for best in self.best])
+        return Progress(epoch, self.rows, self.live, found, self.histories)
+
+    def tensors(self) -> dict[str, Any]:
+        """All numbers that the next epochs depend on, by name; views of the state itself."""
+        state = {
+            "values": self.weights.values,
+            "statistics": self.weights.statistics,
+            **{name: getattr(self.optimizer, name) for name in ("rates", "first", "second", "steps")},
+        }
+        kept = () if self.kept is None else self.kept
+        return state | dict(zip(("kept_values", "kept_statistics"), kept, strict=False))
+
+    def restore(self, checkpoint: Checkpoint, orders: Sequence[Any]) -> int:
+        """Go on from what was kept, if anything was; the number of epochs that are done."""
+        found = checkpoint.read(self.device)
+        if found is None:
+            return 0
+        progress, tensors, drawn = found
+        self.live[:] = False
+        self.live[progress.rows] = True
+        self.drop_stopped()
+        self.live = progress.live.copy()
+        self.alive.copy_(torch.from_numpy(self.live)[:, None])
+        if "kept_values" in tensors:
+            self.kept = tensors.pop("kept_values"), tensors.pop("kept_statistics")
+        for name, tensor in self.tensors().items():
+            if name in tensors:
+                tensor.copy_(tensors[name])
+        self.histories = progress.histories
+        self.best = [
+            best._replace(epoch=int(epoch), score=float(score), loss=float(loss))
+            for best, (epoch, score, loss) in zip(self.best, progress.found, strict=True)
+        ]
+        for order, state in zip(orders, drawn, strict=True):
+            order.bit_generator.state = state
+        LOG.info("%d networks go on after epoch %d", len(self.rows), progress.epoch)
+        return progress.epoch
 
     def finished(self) -> list[Fitted]:
         """All members at their best epoch; without validation graphs, at the last."""
@@ -242,43 +285,11 @@ class _Stack:
         chosen = [getattr(self.members[row], which) for row in self.rows.tolist()]
         return [batches_of(numbers, size) if len(numbers) else [] for numbers in chosen]
 
-    def _planned(self, batches: Sequence[Sequence[IntArray]]) -> _Plan:
-        """Batches of every network, padded with −1, and the room that each step needs."""
-        steps = max((len(own) for own in batches), default=0)
-        host = np.full((steps, len(batches), self.members[0].options.batch_size + 1), -1, np.int64)
-        for at, own in enumerate(batches):
-            for step, chosen in enumerate(own):
-                host[step, at, : len(chosen)] = chosen
-        sizes = self.graphs.host_sizes[host]
-        nodes, widest = sizes.sum(axis=2).max(axis=1, initial=0), sizes.max(axis=(1, 2), initial=0)
-        shapes = [
-            Shape(roomy(int(n), 4) if self.kind.nodes else 0, roomy(int(w), 2) if self.kind.widest else 0)
-            for n, w in zip(nodes, widest, strict=True)
-        ]
-        numbers = torch.from_numpy(host)
-        if self.device.type == "cuda":
-            numbers = numbers.pin_memory().to(self.device, non_blocking=True)
-        return _Plan(numbers, host, shapes)
+    def _planned(self, batches: Sequence[Sequence[IntArray]]) -> Plan:
+        return planned(batches, self.members[0].options.batch_size, self.graphs, self.kind)
 
     def _input_scale(self) -> InputScale:
         if self.members[0].factor is None:
             return InputScale(None, None)
         rows = (np.stack([getattr(one, name) for one in self.members])[:, None] for name in ("factor", "shift"))
         return InputScale(*(torch.from_numpy(each).to(self.graphs.x) for each in rows))
-
-
-def roomy(need: int, steps: int) -> int:
-    """The next size of a coarse ladder with `steps` steps per octave, so that few shapes occur.
-
-    >>> [roomy(n, 4) for n in (1, 9, 33, 1000, 1025)]
-    [16, 16, 40, 1024, 1280]
-    """
-    if need <= 16:
-        return 16
-    step = (1 << ((need - 1).bit_length() - 1)) // steps
-    return -(-need // step) * step
-
-
-def _without(plan: _Plan, rows: IntArray) -> _Plan:
-    """The batches of some of the networks."""
-    return plan._replace(numbers=plan.numbers[:, torch.from_numpy(rows).to(plan.numbers.device)])
