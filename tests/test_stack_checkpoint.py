@@ -15,8 +15,9 @@ torch = pytest.importorskip("torch", reason="torch is not installed (extra: base
 
 from rwk.baselines.networks import stack_checkpoint  # noqa: E402
 from rwk.baselines.networks.stack_checkpoint import Checkpoint, StackFiles  # noqa: E402
+from rwk.baselines.networks.stack_plan import Member  # noqa: E402
 from rwk.baselines.networks.stacked_batches import SharedGraphs  # noqa: E402
-from rwk.baselines.networks.stacked_training import Fitted, Member, _Stack, train_together  # noqa: E402
+from rwk.baselines.networks.stacked_training import Fitted, _Stack, train_together  # noqa: E402
 from test_stacked_networks import CODES, GRAPHS, NEURAL, members_of, tensors_of, weights_of  # noqa: E402
 
 EPOCHS = 9

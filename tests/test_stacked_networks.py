@@ -26,9 +26,10 @@ from rwk.baselines.networks.dgcnn import DGCNNNetwork  # noqa: E402
 from rwk.baselines.networks.gin import GINNetwork  # noqa: E402
 from rwk.baselines.networks.merged_nodes import merged_nodes  # noqa: E402
 from rwk.baselines.networks.patchy_san import PatchySanNetwork  # noqa: E402
+from rwk.baselines.networks.stack_plan import Member  # noqa: E402
 from rwk.baselines.networks.stacked_batches import InputScale, Shape, SharedGraphs  # noqa: E402
 from rwk.baselines.networks.stacked_layers import ForwardPass  # noqa: E402
-from rwk.baselines.networks.stacked_training import Fitted, Member, train_together  # noqa: E402
+from rwk.baselines.networks.stacked_training import Fitted, train_together  # noqa: E402
 from rwk.baselines.networks.training import TrainingOptions  # noqa: E402
 
 NEURAL = ["PATCHY-SAN", "DGCNN", "CapsGNN", "GIN"]

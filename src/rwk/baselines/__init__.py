@@ -3,7 +3,8 @@
     registry           names(), get(name), describe(): the one list
       kernels          inner products of histograms: weisfeiler_lehman (WL, WL-OA) · persistent_wl (P-WL) ·
                        pyramid_match (WL-PM) · propagation (PK) · hashing (HGK-WL, HGK-SP) · graph_hopper (GHK)
-                       sums over pairs of nodes: retgk (RetGK) · gntk (GNTK; gntk_gpu on a GPU, gntk_graphs its data)
+                       sums over pairs of nodes: retgk (RetGK) · gntk (GNTK; its data are
+                       gntk_graphs, its solvers gntk_cpu on the CPU, gntk_gpu on a GPU)
                        one transport problem per pair of graphs: wasserstein_wl (WWL) · fused_gw (FGW; its solvers are
                        fused_gw_exact on the CPU, fused_gw_gpu on a GPU)
       neural           the classifiers PATCHY-SAN, DGCNN, CapsGNN and GIN

@@ -192,7 +192,7 @@ def _member(fold: _Fold, choice: dict[str, Any], whole: Any) -> Any:
     import torch
 
     from rwk.baselines.networks import training
-    from rwk.baselines.networks.stacked_training import Member
+    from rwk.baselines.networks.stack_plan import Member
 
     own = fold.estimator
     own.chosen_ = choice

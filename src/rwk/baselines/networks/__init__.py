@@ -11,7 +11,7 @@ softmax   loss and probabilities of the first three
 On a GPU the networks of many folds are trained at once, in a stack:
 
 stacked_training    the same loop for a stack; replay: its steps as CUDA graphs
-stack_plan          which graphs each network sees at which step
+stack_plan          the networks of a stack, and which graphs each sees at which step
 stack_checkpoint    stacks on disk, so that a stopped one goes on
 stack_state         weights and optimizers of a stack
 stacked_networks    the four networks again, stacked_layers: what they are made of

@@ -13,17 +13,15 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from rwk.baselines.networks.stack_plan import Member
 from rwk.gram.kept import Kept
 from rwk.runtime.arrays import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from rwk.baselines.networks.stacked_training import Member
 
 SECONDS_BETWEEN: Final = 60.0  # two writings of one stack
 

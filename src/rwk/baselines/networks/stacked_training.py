@@ -17,28 +17,15 @@ import torch
 
 from rwk.baselines.networks.replay import Replayed
 from rwk.baselines.networks.stack_checkpoint import Checkpoint, Progress, StackFiles
-from rwk.baselines.networks.stack_plan import Plan, planned
+from rwk.baselines.networks.stack_plan import BatchPlan, Member, planned
 from rwk.baselines.networks.stack_state import Optimizer, StackedWeights
 from rwk.baselines.networks.stacked_batches import InputScale, Shape, SharedGraphs
 from rwk.baselines.networks.stacked_layers import ForwardPass
-from rwk.baselines.networks.training import Trained, TrainingOptions, batches_of, one_thread
+from rwk.baselines.networks.training import Trained, batches_of, one_thread
 from rwk.runtime.arrays import IntArray
 from rwk.runtime.log import LOG
 
 STAYING: Final = 0.6  # share of networks in training below which the others leave the stack
-
-
-class Member(NamedTuple):
-    """A network of a stack, and what it learns from; numbers are indices in the whole set of graphs."""
-
-    network: Any  # with its initial weights, on the CPU
-    columns: IntArray  # the columns of the input that it knows, in its order
-    learn: IntArray
-    validate: IntArray
-    test: IntArray
-    options: TrainingOptions  # only seed and learning rate may differ in a stack
-    factor: Any = None  # (d,) see `InputScale`
-    shift: Any = None
 
 
 class Fitted(NamedTuple):
@@ -108,7 +95,7 @@ class _Stack:
         self.kept: Any = None  # the best weights and statistics of all members
         self._restart()
 
-    def plan(self, orders: Sequence[Any]) -> Plan:
+    def plan(self, orders: Sequence[Any]) -> BatchPlan:
         """The batches of the next epoch, in a new order for every member."""
         size = self.members[0].options.batch_size
         shuffled = [
@@ -117,7 +104,7 @@ class _Stack:
         ]
         return self._planned(shuffled)
 
-    def learn(self, plan: Plan) -> None:
+    def learn(self, plan: BatchPlan) -> None:
         """One epoch of training."""
         for step, shape in enumerate(plan.shapes):
             self.stepped(plan.numbers[step], shape)
@@ -285,7 +272,7 @@ class _Stack:
         chosen = [getattr(self.members[row], which) for row in self.rows.tolist()]
         return [batches_of(numbers, size) if len(numbers) else [] for numbers in chosen]
 
-    def _planned(self, batches: Sequence[Sequence[IntArray]]) -> Plan:
+    def _planned(self, batches: Sequence[Sequence[IntArray]]) -> BatchPlan:
         return planned(batches, self.members[0].options.batch_size, self.graphs, self.kind)
 
     def _input_scale(self) -> InputScale:
