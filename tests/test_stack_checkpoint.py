@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from rwk.gram.kept import Kept
+from rwk.runtime.backends import device_present
 
 torch = pytest.importorskip("torch", reason="torch is not installed (extra: baselines)")
 
@@ -55,8 +56,10 @@ def members(name: str, epochs: int = EPOCHS, *, validated: bool = True, patience
     return found
 
 
-def trained(members: list[Member], files: StackFiles | None = None, codes: Any = CODES) -> list[Fitted]:
-    return train_together(members, SharedGraphs.of(tensors_of(name_of(members)), codes), files)
+def trained(
+    members: list[Member], files: StackFiles | None = None, codes: Any = CODES, device: str = "cpu"
+) -> list[Fitted]:
+    return train_together(members, SharedGraphs.of(tensors_of(name_of(members), device), codes), files)
 
 
 def name_of(members: list[Member]) -> str:
@@ -100,6 +103,23 @@ def test_a_stopped_stack_ends_as_if_it_had_not_been_stopped(
         trained(members(name, **given), files_in(tmp_path))
     go_on()
     assert_equal(trained(members(name, **given), files_in(tmp_path)), wanted)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not device_present(), reason="there is no GPU here")
+@pytest.mark.parametrize("name", NEURAL)
+def test_a_stopped_stack_goes_on_on_a_gpu(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps are replayed there as CUDA graphs, which are captured anew when a run goes on."""
+    wanted = trained(members(name), device="cuda")
+    go_on = stop_in(6, monkeypatch)
+    with pytest.raises(Stopped):
+        trained(members(name), files_in(tmp_path), device="cuda")
+    go_on()
+    found = trained(members(name), files_in(tmp_path), device="cuda")
+    assert [one.trained.epoch for one in found] == [one.trained.epoch for one in wanted]
+    for one, other in zip(found, wanted, strict=True):
+        for key, value in weights_of(other.trained.network).items():
+            torch.testing.assert_close(weights_of(one.trained.network)[key], value, rtol=1e-6, atol=1e-6)
 
 
 def test_only_what_is_missing_is_trained(tmp_path: Path, learned: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
