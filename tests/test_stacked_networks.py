@@ -54,12 +54,12 @@ def made(name: str, width: int, places: int, dropout: float = 0.0) -> Any:
 
 
 def tensors_of(name: str, device: str = "cpu") -> GraphTensors:
-    """Nodes with random inputs, the first column zero in all graphs but the last five."""
+    """Nodes with random inputs, the first column zero in all graphs but the last five; on the CPU in float64."""
     x = np.random.default_rng(1).normal(size=(int(GRAPHS.node_offsets[-1]), WIDTH))
     x[: GRAPHS.node_offsets[25], 0] = 0.0
     fields = receptive_fields(GRAPHS, FIELDS, K) if name == "PATCHY-SAN" else None
     tensors = graph_tensors(GRAPHS, x, fields, device)
-    return replace(tensors, x=torch.from_numpy(x).to(device))
+    return replace(tensors, x=torch.from_numpy(x)) if device == "cpu" else tensors
 
 
 def members_of(name: str, dropout: float = 0.0, epochs: int = 7) -> list[tuple[Callable[[], Any], Member]]:
