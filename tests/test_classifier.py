@@ -204,6 +204,7 @@ def test_the_same_twice(planted):
         (["a"] * 6, "all 6 targets are of one class, a"),
         ([0.0, 1.0, np.nan, 0.0, 1.0, 0.0], "target 2 is missing"),
         ([0, 1, 0], "there are 6 graphs, but 3 targets"),
+        (["a"], "there are 6 graphs, but 1 target;"),
         (["a"] * 5 + ["b"], "class b has a single graph"),
     ],
 )

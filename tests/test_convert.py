@@ -564,7 +564,7 @@ BAD: dict[str, Any] = {
     "graph 1 has no nodes; remove it or add a node": [nx.path_graph(2), nx.Graph()],
     "int is neither a graph nor a list of graphs": 5,
     "graph 1 is None, which is not a graph": [TRIANGLE, None],
-    "graph 0 is a float64, which is not a graph": np.ones(3),
+    "graph 0 is of type float64, which is not a graph": np.ones(3),
     "graph 0: the adjacency matrix has shape (2, 3); it must be square": np.ones((2, 3)),
     "graph 1: the adjacency matrix has shape (1, 2); it must be square": [TRIANGLE, sparse.csr_array(np.ones((1, 2)))],
     "graph 0: the adjacency matrix is not a table of numbers": [[["a", "b"], ["c", "d"]]],

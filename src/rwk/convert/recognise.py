@@ -246,7 +246,7 @@ def _convert(items: list[Any], names: Names, notes: Notes) -> list[Graph]:
     for i, item in enumerate(items):
         family = _family(item)
         if family is None:
-            what = "None" if item is None else f"a {type(item).__name__}"
+            what = "None" if item is None else f"of type {type(item).__name__}"
             raise GraphError(f"graph {i} is {what}, which is not a graph; see the help of as_graphs")
         families.setdefault(family, {})[i] = user_path(item) if family == "file" else item
     graphs: dict[int, Graph] = {}

@@ -11,6 +11,7 @@ from rwk.graphs import GraphSet
 from rwk.learn.one_vs_one import as_labels, encode_classes
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.parameter_checks import shown
+from rwk.runtime.words import counted
 
 LEAST_GRAPHS: Final = 3
 LARGEST_TARGET: Final = 1e150
@@ -29,10 +30,11 @@ def has_fractions(targets: Any) -> bool:
 def classes_of(graphs: GraphSet, y: Any) -> tuple[NDArray[Any], IntArray]:
     """The classes, and each graph's class as a code; raises ValueError if they can't be learned."""
     targets = graphs.targets if y is None else y
-    _check_discrete(targets)
+    values = as_labels(targets)
+    _check_discrete(values)
+    if values.ndim == 1:
+        _check_count(graphs, len(values))
     classes, codes = encode_classes(targets)
-    if len(codes) != len(graphs):
-        raise ValueError(f"there are {len(graphs)} graphs, but {len(codes)} targets; give one per graph")
     counts = np.bincount(codes)
     if counts.min() < 2:
         name = classes[int(counts.argmin())]
@@ -40,9 +42,15 @@ def classes_of(graphs: GraphSet, y: Any) -> tuple[NDArray[Any], IntArray]:
     return classes, codes
 
 
-def _check_discrete(targets: Any) -> None:
+def _check_count(graphs: GraphSet, n_targets: int) -> None:
+    if n_targets != len(graphs):
+        found = counted(n_targets, "target")
+        raise ValueError(f"there are {len(graphs)} graphs, but {found}; give one per graph")
+
+
+def _check_discrete(targets: NDArray[Any]) -> None:
     """Reject numbers that are not whole: they are values to predict, not classes."""
-    if has_fractions(as_labels(targets)):
+    if has_fractions(targets):
         raise ValueError(
             "RWKClassifier predicts classes, but the targets are continuous; for numbers use RWKRegressor, or "
             "RWKGaussianProcess for error bars"
@@ -69,8 +77,7 @@ def checked_targets(graphs: GraphSet, y: Any) -> FloatArray:
         values = values[:, 0]
     if values.ndim != 1:
         raise ValueError(f"the targets have shape {values.shape}; give one number per graph")
-    if len(values) != len(graphs):
-        raise ValueError(f"there are {len(graphs)} graphs, but {len(values)} targets; give one per graph")
+    _check_count(graphs, len(values))
     if len(graphs) < LEAST_GRAPHS:
         raise ValueError(f"there are {len(graphs)} graphs, too few to learn from; give at least {LEAST_GRAPHS}")
     bad = np.flatnonzero(~np.isfinite(values))
