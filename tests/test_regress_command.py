@@ -76,6 +76,8 @@ def test_mistakes_are_one_sentence(made) -> None:
     (folder / "several.csv").write_text("smiles,first,second,id\nCC,1,2,7\nCCC,2,,8\n")
     (folder / "typo.csv").write_text("smiles,y\nCC,1\nCCX(,2\nCCC,3\n")
     (folder / "words.csv").write_text("smiles,colour\nCC,red\nCCC,\n")
+    (folder / "comma.csv").write_text("smiles;y\nCC;1\nCCC;2,5\n")
+    (folder / "word.csv").write_text("smiles,y\nCC,1\nCCC,high\n")
     for arguments, sentence in (
         (
             ["regress", folder / "several.csv", "-o", folder / "none"],
@@ -86,6 +88,14 @@ def test_mistakes_are_one_sentence(made) -> None:
             "with --target; no column of 'smiles', 'colour' has numbers",
         ),
         (["regress", folder / "typo.csv", "-o", folder / "none"], "SMILES do not parse: line 3 ('CCX(')"),
+        (
+            ["regress", folder / "comma.csv", "-o", folder / "none"],
+            "comma.csv, line 3: '2,5' in column 'y' is not a number; write a decimal point in place of the comma",
+        ),
+        (
+            ["regress", folder / "word.csv", "-o", folder / "none"],
+            "word.csv, line 3: 'high' in column 'y' is not a number; correct it, or leave it empty",
+        ),
         (["predict", folder / "table.csv", folder / "table.csv"], "is not a saved regression model"),
     ):
         done = run_here(*arguments)

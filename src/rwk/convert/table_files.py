@@ -8,7 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rwk.convert.edge_lists import edge_columns, parse_edge_list
 from rwk.convert.file_contents import Contents, TableColumns, numbers_or_text, read_text
@@ -22,6 +22,8 @@ SMILES_NAMES = ("smiles", "canonical_smiles", "smile", "structure", "mol", "mole
 TARGET_NAMES = ("target", "targets", "y", "label", "class", "activity")
 NAME_NAMES = ("name", "names", "id", "compound id", "compound_id", "title")
 GRAPH_NAMES = ("graph", "node_link")
+
+FIRST_LINE: Final = 2  # lines of a text file count from 1, and the first is the header
 
 Table = dict[str, list[Any]]
 
@@ -47,7 +49,7 @@ def read_table(path: Path, columns: TableColumns) -> Contents:
     )  # fmt: skip
     rows = _rows_with_target(table, target, path)
     if smiles:
-        first = 2 if text is not None else 0  # lines of a text file count from 1, and its first line is the header
+        first = 0 if text is None else FIRST_LINE
         items = list(parse_smiles_rows({i + first: str(table[smiles][i] or "") for i in rows}, str(path)).values())
     else:
         assert graph is not None
@@ -155,7 +157,9 @@ def smiles_columns(
     A target that is not named is the column with a usual name, or the only column of numbers. Rows without a target are
     left out.
     """
-    table = read_parquet(path) if path.suffix.lower() == ".parquet" else parse_csv(read_text(path), path)
+    binary = path.suffix.lower() == ".parquet"
+    table = read_parquet(path) if binary else parse_csv(read_text(path), path)
+    first = 0 if binary else FIRST_LINE
     smiles = _column(table, smiles_column, SMILES_NAMES, path)
     if smiles is None:
         raise GraphError(
@@ -164,10 +168,17 @@ def smiles_columns(
     found = (_column(table, target, TARGET_NAMES, path) or _only_numbers(table, path)) if with_target else None
     rows = _rows_with_target(table, found, path)
     written = [str(table[smiles][i] or "").strip() for i in rows]
-    parse_smiles_rows({i + 2: text for i, text in zip(rows, written, strict=True)}, str(path))
+    parse_smiles_rows({i + first: text for i, text in zip(rows, written, strict=True)}, str(path))
     if found is None:
         return written, None, None
+    values = [_number(table[found][i], f"{path}, line {i + first}", found) for i in rows]
+    return written, values, found
+
+
+def _number(value: Any, place: str, column: str) -> float:
     try:
-        return written, [float(table[found][i]) for i in rows], found
-    except ValueError as error:
-        raise GraphError(f"{path}: a value of {found!r} is not a number ({error}); correct it") from None
+        return float(value)
+    except (TypeError, ValueError):
+        comma = isinstance(value, str) and _are_numbers([value.replace(",", ".", 1)])
+        what = "write a decimal point in place of the comma" if comma else "correct it, or leave it empty"
+        raise GraphError(f"{place}: {value!r} in column {column!r} is not a number; {what}") from None
