@@ -9,7 +9,7 @@ import numpy as np
 from rwk.graphs import Graph
 from rwk.report.drawing import label_fills
 from rwk.report.layout import is_molecule, layout, matched_layout
-from rwk.report.palette import INK, LINK, MUTED, WARN, as_text
+from rwk.report.palette import INK, LINK, MUTED, as_text, payment_map
 from rwk.runtime.arrays import FloatArray
 
 SHOWN_SHARE = 0.12  # flows below this share of a node's mass are not drawn; the caption says how much is drawn
@@ -101,21 +101,34 @@ def _largest(coupling: FloatArray) -> Any:
     return coupling >= coupling.max(axis=1, keepdims=True)
 
 
+def _listed(labels: list[str]) -> str:
+    """Labels of one colour.
+
+    >>> _listed(["C", "c"]), _listed(["a", "b", "c", "d"])
+    ('C, c', 'a, b, …')
+    """
+    return ", ".join(labels if len(labels) < 4 else [*labels[:2], "…"])
+
+
 def draw_key(ax: Any, G: Graph, H: Graph, *, rings: str = "") -> None:
     """What the colours mean, in one line below the picture; `rings` is what coloured rings mean, if there are any."""
     from matplotlib.lines import Line2D
 
     fills, names = label_fills(G, H), {**(G.label_names or {}), **(H.label_names or {})}
     dot: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 6, "markeredgewidth": 0.8}
+    alike: dict[str, list[str]] = {}  # as C and c, an aromatic carbon
+    for label, colour in fills.items():
+        alike.setdefault(colour, []).append(as_text(names.get(label, f"label {label}")))
     handles = [
-        Line2D([], [], label=as_text(names.get(label, f"label {label}")), color=colour, markeredgecolor=MUTED, **dot)
-        for label, colour in list(fills.items())[:7]
+        Line2D([], [], label=_listed(labels), color=colour, markeredgecolor=MUTED, **dot)
+        for colour, labels in list(alike.items())[:7]
     ]
     if fills:
         handles += [Line2D([], [], color=LINK, alpha=0.6, linewidth=2, label="same label")]
         handles += [Line2D([], [], color=OTHER_LABEL, alpha=0.6, linewidth=2, label="other label")]
     if rings:
-        handles += [Line2D([], [], color="white", markeredgecolor=WARN, label=rings, **dot)]
+        ring = {**dot, "markeredgecolor": payment_map()(1.0), "markeredgewidth": 2.0}  # as the widest are drawn
+        handles += [Line2D([], [], color="white", label=rings, **ring)]
     if handles:
         ax.legend(
             handles=handles,
