@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -20,6 +19,7 @@ from rwk.parameters import Parameters
 from rwk.represent import represent
 from rwk.runtime.parameter_checks import ParameterError, check_choice, check_starts
 from rwk.runtime.threads import Ticker
+from rwk.runtime.user_warnings import warn_user
 from rwk.runtime.watched import watched
 from rwk.transport.measures import GraphMeasures, in_precision
 from rwk.transport.pairs import check_solution
@@ -239,26 +239,22 @@ def with_comparable_edges(settings: Parameters, first: GraphSet, second: GraphSe
     """The settings, without edge labels if those of the two sets can't be compared; a warning says so."""
     if settings.wl_edge_labels != "auto" or same_kind_of_labels(first.edge_labels, second.edge_labels):
         return settings
-    warnings.warn(
-        "edge labels are not used: one side has words, the other numbers, so they can't be compared", stacklevel=3
-    )
+    warn_user("edge labels are not used: one side has words, the other numbers, so they can't be compared")
     return replace(settings, wl_edge_labels=False)
 
 
 def warn_unused(graphs: GraphSet, *settings: Parameters) -> None:
-    """Warn the caller of the calling function of edge attributes or weights that no term of any setting uses."""
+    """Warn of edge attributes or weights that no term of any setting uses."""
     structures = {setting.structure for setting in settings}
     if graphs.edge_attributes is not None and "edge-distance" not in structures:
-        warnings.warn(
+        warn_user(
             "the graphs have edge attributes, which no term uses; structure='edge-distance' uses the first of them as "
-            "the length of an edge",
-            stacklevel=3,
+            "the length of an edge"
         )
     if "adjacency" not in structures and _weights_cancel(graphs):
-        warnings.warn(
+        warn_user(
             "all edges of a graph have the same weight here, and only ratios of weights within a graph count, so these "
-            "weights are not used; structure='adjacency' uses the weights themselves",
-            stacklevel=3,
+            "weights are not used; structure='adjacency' uses the weights themselves"
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from rwk.graphs import Graph, GraphError
 from rwk.graphs.canonical import canonical_edges, label_codes
 from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.runtime.user_warnings import warn_user
 
 ONE_DIRECTION = (
     "have edges in one direction only, or with different values in the two directions; they are used in both"
@@ -47,12 +47,12 @@ class Notes:
         """Keep a sentence about all graphs together."""
         self.sentences[sentence] = None
 
-    def warn(self, n_graphs: int, stacklevel: int) -> None:
+    def warn(self, n_graphs: int) -> None:
         """Give one warning per kind of change, and one per sentence."""
         for sentence in self.sentences:
-            warnings.warn(sentence, stacklevel=stacklevel + 1)
+            warn_user(sentence)
         for what, count in self.counts.items():
-            warnings.warn(f"{count} of {n_graphs} graphs {what}", stacklevel=stacklevel + 1)
+            warn_user(f"{count} of {n_graphs} graphs {what}")
 
 
 def build_graph(

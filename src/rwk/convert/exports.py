@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from rwk.convert.recognise import as_graphs
 from rwk.graphs import Graph, GraphError, GraphSet
 from rwk.runtime.files import check_writable, write_whole
+from rwk.runtime.user_warnings import warn_user
 
 SMALL = 2**31  # codes of labels above this are hashes of names
 
@@ -181,7 +181,7 @@ def _target(graphs: GraphSet, i: int) -> Any:
 
 def _tu_targets(graphs: GraphSet, names: list[str]) -> NDArray[Any]:
     if graphs.targets is None:
-        warnings.warn("the graphs have no targets; every class in the TU folder is 0", stacklevel=3)
+        warn_user("the graphs have no targets; every class in the TU folder is 0")
         return np.zeros(len(graphs), dtype=np.int64)
     values = np.asarray(graphs.targets)
     if values.dtype.kind in "iub":
@@ -207,7 +207,7 @@ def _tu_labels(labels: NDArray[np.int64], known: Mapping[int, str] | None, what:
 
 def _weights_first(graphs: GraphSet) -> NDArray[Any]:
     assert graphs.edge_weights is not None
-    warnings.warn("TU form has no edge weights; they are written as the first edge attribute", stacklevel=3)
+    warn_user("TU form has no edge weights; they are written as the first edge attribute")
     weights = graphs.edge_weights[:, None]
     return weights if graphs.edge_attributes is None else np.concatenate([weights, graphs.edge_attributes], axis=1)
 
@@ -215,7 +215,7 @@ def _weights_first(graphs: GraphSet) -> NDArray[Any]:
 def _warn_of_rest(graphs: GraphSet) -> None:
     for field in ("node_weights", "node_distances"):
         if getattr(graphs, field) is not None:
-            warnings.warn(f"{field.replace('_', ' ')} have no place in this form and are left out", stacklevel=3)
+            warn_user(f"{field.replace('_', ' ')} have no place in this form and are left out")
 
 
 def _new_folder(folder: str | os.PathLike[str]) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
@@ -13,6 +12,7 @@ from rwk.convert.build import Names, Notes
 from rwk.graphs import Graph, GraphError, GraphSet
 from rwk.graphs.checks import check_graphs
 from rwk.runtime.parameter_checks import shown
+from rwk.runtime.user_warnings import warn_user
 
 STEREO = "have stereochemistry that is not used; rwk.molecules(..., stereo=True) tells stereoisomers apart"
 NEEDS_RDKIT: Final = "needs RDKit: pip install 'rwk[molecules]'"
@@ -89,13 +89,13 @@ def molecules(
     if problems and on_error == "raise":
         raise GraphError(_sentence(problems, len(given)) + "; correct or remove them, or pass on_error='skip'")
     if problems:
-        warnings.warn(_sentence(problems, len(given)) + "; they are left out", stacklevel=2)
+        warn_user(_sentence(problems, len(given)) + "; they are left out")
     graphs = _converted(parsed, chosen, notes)
     kept = None if values is None else values[list(graphs)]
     keys = [str(key) for key in smiles] if isinstance(smiles, Mapping) else None
     names = None if keys is None else [keys[i] for i in graphs]
     found = check_graphs(GraphSet.from_graphs(graphs.values(), targets=kept, name="molecules", names=names))
-    notes.warn(len(found), stacklevel=2)
+    notes.warn(len(found))
     return found
 
 

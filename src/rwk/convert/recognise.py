@@ -121,7 +121,7 @@ def as_graphs(
     if targets is not None:
         graphs = replace(graphs, targets=_as_targets(targets, len(graphs)))
     check_graphs(graphs)
-    notes.warn(len(graphs), stacklevel=2)
+    notes.warn(len(graphs))
     return graphs
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from rwk.convert.molecule_files import parse_smiles_rows
 from rwk.convert.node_link import parse_node_link
 from rwk.graphs import GraphError
 from rwk.runtime.log import LOG
+from rwk.runtime.user_warnings import warn_user
 
 TABLE_FILES = (".csv", ".tsv", ".parquet")
 SMILES_NAMES = ("smiles", "canonical_smiles", "smile", "structure", "mol", "molecule")
@@ -122,9 +122,7 @@ def _rows_with_target(table: Table, target: str | None, path: Path) -> list[int]
         return list(range(n_rows))
     rows = [i for i, value in enumerate(table[target]) if not _is_missing(value)]
     if len(rows) < n_rows:
-        warnings.warn(
-            f"{path}: {n_rows - len(rows)} of {n_rows} rows have no {target!r} and are left out", stacklevel=2
-        )
+        warn_user(f"{path}: {n_rows - len(rows)} of {n_rows} rows have no {target!r} and are left out")
     return rows
 
 

@@ -6,7 +6,6 @@ says which grid of settings is searched for graphs.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 
 from rwk.datasets import bonds_only, distance_graph, load_dataset
 from rwk.graphs import GraphError, GraphSet
+from rwk.runtime.user_warnings import warn_user
 
 # in exp(-d² / σ²); bonds are 1 to 1.5 Å long
 SIGMA: Final = 2.0
@@ -96,9 +96,9 @@ def all_complete(graphs: GraphSet) -> bool:
 
 
 def warn_complete(graphs: GraphSet, *structures: str) -> None:
-    """Warn the caller of the calling function if edges tell no structure, unless a structure matrix uses lengths."""
+    """Warn if edges tell no structure, unless a structure matrix uses lengths."""
     if "edge-distance" not in structures and without_structure(graphs):
-        warnings.warn(NO_STRUCTURE, stacklevel=3)
+        warn_user(NO_STRUCTURE)
 
 
 def without_structure(graphs: GraphSet) -> bool:

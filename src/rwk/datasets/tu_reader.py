@@ -14,6 +14,7 @@ from rwk.graphs import GraphError, GraphSet
 from rwk.graphs.canonical import CanonicalEdges, canonical_edges, label_codes
 from rwk.graphs.checks import check_graphs
 from rwk.runtime.arrays import FloatArray, IntArray, offsets_of
+from rwk.runtime.user_warnings import warn_user
 
 _CHUNK = 2**23  # bytes of text parsed at once, so that memory stays near the size of the result
 _COMMA_TO_SPACE = bytes.maketrans(b",", b" ")
@@ -110,14 +111,11 @@ def _read_edges(source: Source, node_offsets: IntArray) -> tuple[CanonicalEdges,
         raise GraphError(f"{source.file_name('edge_attributes')}, line {line}: NaN or infinite; replace it")
     form = canonical_edges(ends, n_nodes, labels=labels, attributes=attributes)
     if form.one_way:
-        warnings.warn(
-            f"{file}: {form.one_way} edges are listed in one direction only; they are used in both", stacklevel=2
-        )
+        warn_user(f"{file}: {form.one_way} edges are listed in one direction only; they are used in both")
     if form.uneven:
-        warnings.warn(
+        warn_user(
             f"{source.name}: {form.uneven} edges have different labels or attributes in the two directions; "
-            "the smallest label and the mean attributes are used",
-            stacklevel=2,
+            "the smallest label and the mean attributes are used"
         )
     return form, names
 

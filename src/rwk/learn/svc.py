@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from math import inf
 from typing import Any, Literal, Self
 
@@ -23,6 +22,7 @@ from rwk.learn.svc_checks import check_finite, check_square, check_svc_parameter
 from rwk.learn.treatment import Treatment, diagonal_scale, spectrum, treat
 from rwk.runtime.arrays import FloatArray, IntArray
 from rwk.runtime.finite import finite_rows
+from rwk.runtime.user_warnings import warn_user
 
 PLATT_FOLDS = 5
 
@@ -167,11 +167,10 @@ class IndefiniteSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # one program on the treated kernel, and one for each Newton step
         self.duality_gap_, self.n_iter_ = float(max(gaps)), 1 + int(max(steps))
         if self.duality_gap_ > self.tol:
-            warnings.warn(
+            warn_user(
                 f"the relative duality gap is {self.duality_gap_:.2g}, above tol={self.tol:.2g}; "
                 "lower C, or raise max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def decision_function(self, X: ArrayLike) -> FloatArray:

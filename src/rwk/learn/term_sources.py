@@ -22,6 +22,7 @@ from rwk.learn.count_kernels import tanimoto_kernel
 from rwk.learn.exact_gp import Block
 from rwk.parameters import Parameters
 from rwk.runtime.arrays import FloatArray, IntArray
+from rwk.runtime.user_warnings import warn_user
 
 FINGERPRINTS: Final = ("morgan", "fragments")  # the terms on counts of substructures
 
@@ -161,10 +162,9 @@ class TermSources:
             owners = np.unique(np.repeat(np.arange(len(graphs)), graphs.sizes)[unseen])
             codes = np.unique(graphs.node_labels[unseen])[:5].tolist()
             words = ", ".join(str((graphs.label_names or {}).get(code, code)) for code in codes)
-            warnings.warn(
+            warn_user(
                 f"{len(owners)} of {len(graphs)} graphs have node labels that no training graph has ({words}), the "
-                f"first is {graphs.title(int(owners[0]))}; do not trust their predictions",
-                stacklevel=4,
+                f"first is {graphs.title(int(owners[0]))}; do not trust their predictions"
             )
 
     def _counts_of(self, X: Any, graphs: GraphSet) -> FloatArray | None:

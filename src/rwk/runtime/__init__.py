@@ -18,6 +18,7 @@
     finite            the last check of a result: NaN and infinity become an error
     parameter_checks  checks of the type and range of one parameter
     allowed_values    which choices and ranges each parameter has
+    user_warnings     warnings that name the user's line
     words             counts, durations and sizes as text
     display           which module draws the notebook cards of records
     smiles_reader     which module makes graphs from SMILES

@@ -32,7 +32,6 @@ Algorithm 1, Sinkhorn conditional gradient. Every solver body carries these numb
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, overload
 
@@ -40,6 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rwk.runtime.display import card_of
+from rwk.runtime.user_warnings import warn_user
 from rwk.transport.interchangeable import TOLERANCE, alike_rows, listed_groups
 
 # A change of any rule that changes values raises this number.
@@ -228,10 +228,9 @@ class PairSolution:
                 for graph, found, called in groups
                 if found
             )
-            warnings.warn(
+            warn_user(
                 f"{either.sum()} of {len(pairs)} pairs of this matching are arbitrary: the coupling can't tell apart "
-                f"nodes {which}; interchangeable() lists them all, and align(..., n_starts=10) may choose between them",
-                stacklevel=2,
+                f"nodes {which}; interchangeable() lists them all, and align(..., n_starts=10) may choose between them"
             )
         return [(rows[i], columns[j]) for i, j in pairs.tolist()] if names else pairs
 
