@@ -80,6 +80,15 @@ def test_folds_are_stored(tmp_path):
             load_folds(tmp_path / "other.json")
 
 
+@pytest.mark.parametrize("n_splits", [2, 10, 11, 14])
+def test_folds_are_stored_whatever_their_number(tmp_path, n_splits):
+    folds = make_folds(np.arange(60) % 3, n_splits, 2)
+    save_folds(folds, tmp_path / "folds.json")
+    loaded = load_folds(tmp_path / "folds.json")
+    assert loaded.n_splits == n_splits
+    assert all((loaded.test_fold[seed] == at).all() for seed, at in folds.test_fold.items())
+
+
 def test_every_method_meets_the_same_folds():
     matrices, codes = problem()
     met = []

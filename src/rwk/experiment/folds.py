@@ -137,7 +137,7 @@ def save_folds(folds: Folds, path: str | os.PathLike[str]) -> None:
     content = {
         "n_splits": folds.n_splits,
         "classes": folds.classes,
-        "test_fold": {str(seed): at.tolist() for seed, at in folds.test_fold.items()},
+        "test_fold": {str(seed): _written(at, folds.n_splits) for seed, at in folds.test_fold.items()},
     }
     text = json.dumps({**content, CHECKSUM: record_checksum(content)}, separators=(",", ":")) + "\n"
     write_whole(path, lambda beside: beside.write_text(text, encoding="utf-8"))
@@ -158,7 +158,7 @@ def load_folds(path: str | os.PathLike[str]) -> Folds:
     """
     try:
         content = load_json(path)
-        test_fold = {int(seed): _whole_numbers(at) for seed, at in content["test_fold"].items()}
+        test_fold = {int(seed): _read(at) for seed, at in content["test_fold"].items()}
         folds = Folds(content["n_splits"], test_fold, content["classes"])
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(f"{path} is not a file of folds; remove it, or write it again with save_folds") from error
@@ -167,8 +167,13 @@ def load_folds(path: str | os.PathLike[str]) -> Folds:
     return folds
 
 
-def _whole_numbers(values: Any) -> IntArray:
-    numbers = np.asarray(values)
+def _written(at: IntArray, n_splits: int) -> str | list[int]:
+    """The fold of each graph: a digit per graph if there are at most ten folds, otherwise numbers."""
+    return "".join(map(str, at.tolist())) if n_splits <= 10 else at.tolist()
+
+
+def _read(written: Any) -> IntArray:
+    numbers = np.array([int(digit) for digit in written] if isinstance(written, str) else written)
     if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind != "i"):
         raise ValueError("not a list of whole numbers")
     return numbers.astype(np.int64)
