@@ -299,7 +299,7 @@ def address(explorer):
 
 
 @pytest.fixture(scope="module")
-def browser(address):
+def chromium():
     reason = _browser_missing()
     if reason:
         pytest.skip(reason)
@@ -312,10 +312,17 @@ def browser(address):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
-    driver.get(address)
-    wait(lambda: driver.find_elements("css selector", "#terms .term"))  # the page is there, and the first pair solved
     yield driver
     driver.quit()
+
+
+@pytest.fixture
+def browser(chromium, address):
+    """The page as it is opened: no test depends on what another did, wherever they are run."""
+    chromium.get(address)
+    wait(lambda: chromium.find_elements("css selector", "#terms .term"))  # the page is there, and the first pair solved
+    wait(lambda: chromium.find_elements("css selector", "#map .scatterlayer .point"))
+    return chromium
 
 
 def text_of(browser, name: str) -> str:
@@ -418,6 +425,7 @@ def test_sliders_solve_again_at_once(browser):
 def test_neighbour_and_search_and_swap(browser):
     browser.find_element("id", "search").send_keys("7\n")
     wait(lambda: "graph 7" in shown(browser))
+    wait(lambda: not browser.find_element("id", "search").get_property("value"))  # it is emptied
     near = wait(lambda: browser.find_elements("css selector", "#neighbours button"))[1]
     name = near.find_element("tag name", "span").text
     near.click()
@@ -429,20 +437,24 @@ def test_neighbour_and_search_and_swap(browser):
 
 
 def test_search_for_nothing_is_told(browser):
-    wait(lambda: not browser.find_element("id", "search").get_property("value"))  # the last search was emptied
     browser.find_element("id", "search").send_keys("4711\n")
     wait(lambda: "the numbers are 0 to 39" in text_of(browser, "search-message"))
     assert "warn" in browser.find_element("id", "search-message").get_attribute("class")
 
 
+def choose_class(browser) -> None:
+    browser.find_elements("css selector", "#shown-class label")[1].click()
+
+
 def test_one_class_alone(browser):
     faded = "return document.querySelector('#map .js-plotly-plot').data.map(t => t.marker.opacity)"
     assert 0.08 not in browser.execute_script(faded)
-    browser.find_elements("css selector", "#shown-class label")[1].click()
+    choose_class(browser)
     wait(lambda: 0.08 in browser.execute_script(faded))
 
 
 def test_a_member_of_the_class_becomes_the_second_graph(browser, pictures):
+    choose_class(browser)
     members = wait(lambda: browser.find_elements("css selector", "#class-graphs button"))
     assert members[0].text.startswith("medoid, ")
     name = members[1].text

@@ -79,11 +79,14 @@ def _add_choosing(app: Any, explorer: Explorer) -> None:
             cause = "url"
         values |= {"smiles": smiles, "settings": settings_of(explorer, settled)}
         found = choose(explorer, chosen_of(chosen), cause, values)
-        return _answer(explorer, found, no_update)
+        return _answer(explorer, found, no_update, searched=cause == "search")
 
 
-def _answer(explorer: Explorer, found: ChosenGraphs, same: Any) -> Any:
-    """The outputs of `answer`: an error is shown beside what caused it, and the graphs stay as they were."""
+def _answer(explorer: Explorer, found: ChosenGraphs, same: Any, *, searched: bool) -> Any:
+    """The outputs of `answer`: an error is shown beside what caused it, and the graphs stay as they were.
+
+    The field of the search is emptied after a search alone: somebody may be typing while another answer is on its way.
+    """
     tone = "message warn" if found.error else "message"
     said = found.error or found.words
     search, upload = ("", said) if found.where == "upload" else (said, "")
@@ -93,7 +96,7 @@ def _answer(explorer: Explorer, found: ChosenGraphs, same: Any) -> Any:
         tone if found.where == "search" else "message",
         upload,
         tone if found.where == "upload" else "message",
-        same if found.error else "",
+        "" if searched and not found.error else same,
         own_items(explorer),
     )
 
