@@ -380,6 +380,14 @@ def test_the_page_says_what_is_not_blind(tmp_path: Path) -> None:
         assert page.index(sentence) < page.index(heading)
 
 
+@pytest.mark.parametrize(("fair", "told"), [(["WL"], False), ([], True), (["WL", "PK"], False)])
+def test_the_page_tells_of_earlier_runs_while_there_are_some(tmp_path: Path, fair: list[str], told: bool) -> None:
+    for method in {"WL", *fair}:
+        for score in repeat_of("MUTAG", method, [0.8, 0.9], fair=method in fair):
+            append_record(tmp_path / f"MUTAG-{method}.jsonl", score)
+    assert ("† marks results of an earlier run" in results_page(tmp_path)) == told
+
+
 def test_the_page_says_what_fair_runs_give_each_method(tmp_path: Path) -> None:
     page = results_page(tmp_path)
     rows = {line.split("|")[1].strip(): line for line in page.splitlines() if line.count("|") == 7}
