@@ -319,6 +319,7 @@ def chromium():
 @pytest.fixture
 def browser(chromium, address):
     """The page as it is opened: no test depends on what another did, wherever they are run."""
+    chromium.get("about:blank")  # otherwise the page would stay scrolled
     chromium.get(address)
     wait(lambda: chromium.find_elements("css selector", "#terms .term"))  # the page is there, and the first pair solved
     wait(lambda: chromium.find_elements("css selector", "#map .scatterlayer .point"))
