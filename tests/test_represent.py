@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 import naive
 from asserts import assert_close
@@ -156,6 +157,21 @@ def test_chunk_size_agnostic(nodes: int, metric: str, monkeypatch: pytest.Monkey
     assert same == scale
     for name, array in found._asdict().items():
         np.testing.assert_array_equal(array, getattr(wanted, name), err_msg=name)
+
+
+@pytest.mark.parametrize("weight", [5e-324, 1e-310, 1e-300, 1e300])
+def test_a_laplacian_has_no_unit(weight: float) -> None:
+    """Degrees near the smallest and the largest numbers there are: the weights of a graph count by their ratios."""
+    adjacency = csr_array(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 2.0, 0.0]]))
+    found = block_laplacian(adjacency * weight).toarray()
+    np.testing.assert_allclose(found, block_laplacian(adjacency).toarray(), rtol=1e-12)
+
+
+def test_weights_whose_sum_overflows_are_named() -> None:
+    heavy = replace(dressed(3, path(3), "none"), edge_weights=np.full(2, 1.7e308))
+    even = replace(heavy, edge_weights=np.ones(2))
+    with pytest.raises(GraphError, match="graph 1: its edge weights are too large or too unequal"):
+        represented([even, heavy, even], n_jobs=1)
 
 
 def test_a_chunk_names_its_graphs_by_their_number_in_the_set(monkeypatch: pytest.MonkeyPatch) -> None:

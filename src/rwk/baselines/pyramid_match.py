@@ -20,6 +20,7 @@ from rwk.graphs.colours import Colours, mix, wl_colours
 from rwk.runtime.arrays import FloatArray
 
 SAME_EIGENVALUE: Final = 1e-8
+TINY: Final = 1e-150  # edge weights this small, or that large, are divided by the largest of their graph
 ROUNDING: Final = 9  # decimals, so that rounding errors do not move a coordinate on the edge of a cell to the next cell
 
 
@@ -74,7 +75,11 @@ def spectral_points(graph: Graph, dimension: int) -> FloatArray:
     >>> spectral_points(edge, 3).round(3).tolist()
     [[0.707, 0.707, 0.0], [0.707, 0.707, 0.0]]
     """
-    values, vectors = np.linalg.eigh(graph.adjacency().toarray())
+    matrix = graph.adjacency().toarray()
+    largest = matrix.max(initial=0.0)
+    if largest > 0 and not TINY < largest < 1.0 / TINY:  # whose squares would be 0 or infinite
+        matrix = matrix / largest
+    values, vectors = np.linalg.eigh(matrix)
     order = np.argsort(-np.abs(values))
     values, squares = np.abs(values)[order], vectors[:, order] ** 2
     space = np.concatenate([[0], np.cumsum(values[:-1] - values[1:] > SAME_EIGENVALUE * max(1.0, values[0]))])

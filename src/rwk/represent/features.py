@@ -17,6 +17,7 @@ from rwk.runtime.arrays import FloatArray, IntArray
 
 ROUND_SALT: Final = np.uint64(0xD6E8FEB86659FD93)
 VARIATION_SALT: Final = np.uint64(0xA0761D6478BD642F)
+WEIGHTS: Final = "its edge weights are too large or too unequal; rescale them"  # what an error says
 
 
 class Signals(NamedTuple):
@@ -108,8 +109,14 @@ def block_laplacian(adjacency: Any, *, normalized: bool = True) -> Any:
         laplacian = csr_array(diags_array(degrees) - adjacency)
     else:
         root = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
+        left, right = np.repeat(root, np.diff(adjacency.indptr)), root[adjacency.indices]
         scaled = adjacency.copy()
-        scaled.data *= np.repeat(root, np.diff(adjacency.indptr)) * root[adjacency.indices]
+        with np.errstate(over="ignore"):
+            factors = left * right
+        tiny = np.isinf(factors)  # of degrees near the smallest numbers there are
+        scaled.data[tiny] *= left[tiny]
+        factors[tiny] = right[tiny]
+        scaled.data *= factors
         laplacian = csr_array(diags_array((degrees > 0).astype(float)) - scaled)
     laplacian.sort_indices()
     return laplacian

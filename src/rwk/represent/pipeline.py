@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from rwk.graphs import GraphSet
+from rwk.graphs import GraphError, GraphSet
 from rwk.graphs.checks import check_graphs
 from rwk.graphs.colours import Colours, wl_colours
 from rwk.parameters import Parameters, Scale
 from rwk.represent.features import (
+    WEIGHTS,
     Signals,
     block_adjacency,
     block_laplacian,
@@ -128,6 +129,7 @@ def _chunk_measures(
 ) -> GraphMeasures:
     """Measures of a few graphs, unscaled; `first` is the number of the first of them."""
     adjacency = block_adjacency(graphs)
+    _check_degrees(graphs, first, adjacency)
     normalized = block_laplacian(adjacency)
     # R12: the Laplacian terms use the normalised L, or D - A as an option
     local = normalized if parameters.laplacian == "normalized" else block_laplacian(adjacency, normalized=False)
@@ -140,6 +142,17 @@ def _chunk_measures(
         signals = signals._replace(returns=returns)
     signals = with_local_variation(signals, normalized, lambda_max, parameters.hops)
     return drop_weightless(pack_measures(graphs, signals, colours, made, (adjacency, local), parameters))
+
+
+def _check_degrees(graphs: GraphSet, first: int, adjacency: Any) -> None:
+    """Raise for edge weights whose sum overflows; `first` is the number of the first graph."""
+    if graphs.edge_weights is None:
+        return
+    with np.errstate(over="ignore"):
+        infinite = np.flatnonzero(~np.isfinite(adjacency.sum(axis=1)))
+    if len(infinite):
+        graph = int(np.searchsorted(graphs.node_offsets, infinite[0], side="right")) - 1
+        raise GraphError(f"graph {first + graph}: {WEIGHTS}")
 
 
 def _colours(graphs: GraphSet, parameters: Parameters) -> Colours | None:

@@ -5,8 +5,9 @@ more than any eigenvalue of a normalised Laplacian: its eigenvectors come last a
 precision, as on the CPU.
 
 Graphs of at most `LEFT_TO_CPU` nodes are decomposed by the threads of the CPU, unless attention needs all spectra on
-the device. With all spectra on an H200, representing NCI1 took 2.1 s, on two cores of a CPU 0.5 s; one thread of LAPACK
-takes 0.07 ms for 32 nodes and 5 ms for 256. Where exactly the GPU is faster has not been measured.
+the device. With all spectra on an H200, representing NCI1 took 2.1 s and COLLAB 8.8 s; with those of small graphs on
+the 16 cores beside it, 1.5 and 5.6 s. One thread of LAPACK takes 0.07 ms for 32 nodes and 5 ms for 256. Where exactly
+the GPU is faster has not been measured.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 
 from rwk.graphs import GraphError, GraphSet
 from rwk.parameters import Parameters
+from rwk.represent.features import WEIGHTS
 from rwk.represent.spectrum import Spectrum, time_ladder
 from rwk.represent.structures import ATTENTION_DIM, HEAT_DIM, NOTHING_KNOWN, Known, Needs
 from rwk.runtime.arrays import FloatArray, IntArray
@@ -93,7 +95,7 @@ def _decomposed(graphs: GraphSet, chosen: IntArray, width: int, device: Any) -> 
         values, vectors = torch.linalg.eigh(_laplacians(graphs, chosen, width, device))
     except torch.linalg.LinAlgError:
         named = f"graph {chosen[0]}" if len(chosen) == 1 else f"graph {chosen[0]}, or another of {width} nodes or less"
-        raise GraphError(f"{named}: its edge weights are too large or too unequal; rescale them") from None
+        raise GraphError(f"{named}: {WEIGHTS}") from None
     except RuntimeError as error:
         if not is_out_of_memory(error):
             raise

@@ -14,6 +14,7 @@ from rwk.graphs import Graph, GraphError, GraphSet
 from rwk.parameters import Parameters
 from rwk.represent import embedding as embeddings_of
 from rwk.represent import structure as structure_of
+from rwk.represent.features import WEIGHTS
 from rwk.represent.packing import Structures
 from rwk.represent.spectrum import decompose_all
 from rwk.runtime.arrays import FloatArray, IntArray
@@ -133,8 +134,7 @@ def _spectra(blocks: FloatArray, numbers: IntArray, needs: Needs, parameters: Pa
                 _spectra(block[None], number, needs, parameters, known)[0]
                 for block, number in zip(blocks, numbers[:, None], strict=True)
             ]
-        reason = "its edge weights are too large or too unequal; rescale them"
-        raise GraphError(f"graph {numbers[0]}: {reason}") from None
+        raise GraphError(f"graph {numbers[0]}: {WEIGHTS}") from None
 
 
 def _signs(embedding: FloatArray, needs: Needs) -> Any:
