@@ -74,7 +74,7 @@ FAIR: Final = (
     "labels and attributes see both, with a weight between them in the grid. Sums of kernels are offered to all, and η "
     "is in units of the mean discrepancy of the training fold. On a GPU, FGW finds its directions by Sinkhorn rounds "
     "(`solver` in the header), and on DD and COLLAB it searches two settings only, GNTK four. "
-    "Networks are trained for longer: "
+    "Networks are trained for longer than by default: "
 )
 SEEN: Final = (
     "What each method uses of graphs that have everything, in a fair run. Without labels, degrees take their place in "

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
-_PACKAGE: Final = str(Path(__file__).resolve().parents[1]) + os.sep
+_PACKAGE: Final = str(Path(__file__).parents[1]) + os.sep  # as in the code objects of its modules
 _BETWEEN: Final = ("sklearn", "joblib")  # which call rwk on behalf of the user
 
 
