@@ -21,6 +21,7 @@ from tables_accuracy import (
     ablated,
     classifier,
     daggers,
+    further,
     losses,
     networks,
     protocols,
@@ -90,6 +91,10 @@ RECORDS: dict[str, tuple[str, tuple[Maker, ...]]] = {
     "starts.json": ("python benchmarks/starts.py --output", (starts,)),
     "molecule-gram.json": ("python benchmarks/molecule_gram.py --output", (generated_molecules,)),
     "later-states.json": ("python benchmarks/later_states.py --output", (later_states,)),
+    "other-repeats.json": (
+        "python benchmarks/other_repeats.py MUTAG PTC_MR COX2 ENZYMES PROTEINS BZR COX2_MD BZR_MD --output",
+        (further,),
+    ),
     "same-folds.json": ("python benchmarks/same_folds.py MUTAG PTC_MR BZR COX2 --output", (repeated,)),
     "classifier.json": ("python benchmarks/classifier.py MUTAG PTC_MR BZR_MD BZR COX2 --output", (classifier,)),
     "network-protocol.json": ("python benchmarks/network_protocol.py MUTAG PTC_MR --output", (protocols,)),

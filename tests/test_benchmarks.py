@@ -28,7 +28,8 @@ def test_every_benchmark_is_tested() -> None:
     assert scripts == {
         "active_learning", "atom_maps", "averages", "baselines", "classifier", "contributions", "few_molecules",
         "fgw_directions", "install_sizes", "landmarks", "later_states", "matching", "matching_gpu", "middle_sizes",
-        "molecule_gram", "neighbours", "network_protocol", "point_clouds", "regression_packed", "regression_times",
+        "molecule_gram", "neighbours", "network_protocol", "other_repeats", "point_clouds", "regression_packed",
+        "regression_times",
         "same_folds", "scaling", "starts", "substructures", "workers",
     }  # fmt: skip
 
@@ -111,6 +112,19 @@ def test_few_molecules(tmp_path: Path) -> None:
     assert row["rmse"] > 0
     rows = json.loads((ROOT / "results" / "few-molecules.json").read_text())["rows"]
     assert all(0.9 <= row["coverage"] <= 0.99 for row in rows if row["molecules"] >= 100)
+
+
+def test_other_repeats(tmp_path: Path) -> None:
+    """A dataset on record is not run again; the stored record has repeats on which nothing was decided."""
+    pytest.importorskip("grakel", reason="GraKeL carries MUTAG")
+    given = ("other_repeats.py", "MUTAG", "--repeats", 1, "--first-seed", 60, "--output", tmp_path / "record.json")
+    run(*given)
+    (row,) = json.loads((tmp_path / "record.json").read_text())["rows"]
+    assert row["repeats"] == [60]
+    assert 80 < row["accuracies"][0] < 100
+    assert run(*given) == ""
+    stored = json.loads((ROOT / "results" / "other-repeats.json").read_text())["rows"]
+    assert all(min(row["repeats"]) > 44 and len(row["accuracies"]) == 10 for row in stored)
 
 
 def test_same_folds(tmp_path: Path) -> None:
