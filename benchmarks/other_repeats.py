@@ -1,8 +1,8 @@
 """Does the accuracy hold on other folds? `python benchmarks/other_repeats.py MUTAG BZR --output RECORD`.
 
 RWK is run on repeats that nothing was decided on and that no table shows: settings were decided on repeats 20 to 44,
-and the tables have repeats 0 to 9. The record has the accuracy of each repeat, beside that of the tables. Datasets that
-the record has already are not run again.
+and the tables have repeats 0 to 9. The record has the accuracy of each repeat. Datasets that it has already are not run
+again.
 """
 
 from __future__ import annotations
@@ -13,15 +13,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from rwk.experiment.records import read_records
 from rwk.experiment.reproduce import Options, reproduce
-from rwk.runtime.files import write_whole
+from rwk.experiment.results import read_results
+from rwk.runtime.files import write_json
 from rwk.runtime.machine import machine_record
 from rwk.transport.problem import SOLVER_VERSION
-
-ROOT = Path(__file__).parent.parent
 
 
 def main() -> None:
@@ -39,34 +35,19 @@ def main() -> None:
         if dataset not in [row["dataset"] for row in record["rows"]]:
             record["rows"].append(measured(dataset, given))
             record["made_with"] = machine_record(SOLVER_VERSION)
-            text = json.dumps(record, indent=1)
-            write_whole(given.output, lambda beside, text=text: beside.write_text(text, encoding="utf-8"))
+            write_json(given.output, record)
             print(json.dumps(record["rows"][-1]), flush=True)
 
 
 def measured(dataset: str, given: argparse.Namespace) -> dict[str, Any]:
-    """The accuracy of every repeat, in percent, and the mean of the tables."""
+    """The accuracy of every repeat, in percent."""
     with tempfile.TemporaryDirectory() as folder:
         options = Options(
             Path(folder), data=given.data, repeats=given.repeats, first_seed=given.first_seed, backend="cpu"
         )
         reproduce("hops", options, datasets=[dataset], methods=["RWK"])
-        found = by_repeat(Path(folder) / f"{dataset}-RWK.jsonl")
-    tables = by_repeat(ROOT / "results" / f"{dataset}-RWK.jsonl")
-    return {
-        "dataset": dataset,
-        "repeats": sorted(found),
-        "accuracies": [round(found[seed], 2) for seed in sorted(found)],
-        "in_the_tables": round(float(np.mean(list(tables.values()))), 2) if tables else None,
-    }
-
-
-def by_repeat(path: Path) -> dict[int, float]:
-    """The mean accuracy over the folds of each repeat, in percent."""
-    scores: dict[int, list[float]] = {}
-    for score in read_records(path) if path.exists() else ():
-        scores.setdefault(score.seed, []).append(100 * score.score)
-    return {seed: float(np.mean(folds)) for seed, folds in scores.items()}
+        means = read_results(folder)[dataset, "RWK"].by_repeat
+    return {"dataset": dataset, "accuracies": {seed: round(100 * means[seed], 2) for seed in sorted(means)}}
 
 
 if __name__ == "__main__":

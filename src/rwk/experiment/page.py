@@ -59,7 +59,7 @@ def results_page(folder: str | os.PathLike[str]) -> str:
     parts = ["# Results", page_text.INTRODUCTION, legend(), _earlier_solver(found)]
     for kind, (title, sets) in KINDS.items():
         datasets = present(found, sets)
-        methods = (*paper.HOPS, *paper.BASELINES)
+        methods, fairness = (*paper.HOPS, *paper.BASELINES), _fairness(found, datasets)
         parts += [f"## {title}", _command(kind), side_by_side(found, datasets, paper.HOPS), page_text.FROZEN]
         parts += [page_text.DECIDED[kind], _earlier(found, kind, datasets)]
         parts += [page_text.FORMS] if kind == "continuous" else []
@@ -68,9 +68,9 @@ def results_page(folder: str | os.PathLike[str]) -> str:
             page_text.ALL_METHODS,
             by_method(found, datasets, methods, notes),
             page_text.BASELINE_GRIDS,
-            page_text.EARLIER_RUNS if False in _fairness(found, datasets) else "",
+            page_text.EARLIER_RUNS if False in fairness else "",
             page_text.NETWORKS,
-            page_text.FAIR + longer_training() if True in _fairness(found, datasets) else "",
+            page_text.FAIR + longer_training() if True in fairness else "",
         ]
         parts += _compared(found, kind, datasets)
         parts += ["### Ablation", _command("ablation", datasets), by_method(found, datasets, (*SIGNS, *paper.ABLATION))]
